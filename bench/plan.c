@@ -1,0 +1,63 @@
+#include "bench/plan.h"
+
+#include "base/mem.h"
+#include "model/gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void plan_add(struct plan *p, const struct bench_case *c) {
+    p->cases = xgrow(p->cases, sizeof *p->cases, p->count, &p->capacity);
+    p->cases[p->count++] = *c;
+}
+
+double plan_seconds(const struct plan *p) {
+    double sum_s = 0;
+    for (size_t i = 0; i < p->count; i++)
+        sum_s += p->cases[i].seconds;
+    return sum_s;
+}
+
+void plan_free(struct plan *p) {
+    if (p != NULL) {
+        free(p->cases);
+        *p = (struct plan){0};
+    }
+}
+
+void plan_add_op(struct plan *p, const struct plan_request *r, const struct bench_case *c) {
+    struct bench_case added = *c;
+    char name[OP_NAME_SIZE];
+    snprintf(added.id, sizeof added.id, "%s/%s", c->bench, op_name(&c->op, name));
+    added.seconds = r->seconds;
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->cases[i].id, added.id) == 0)
+            return;
+    plan_add(p, &added);
+}
+
+static bool device_has(const struct device_info *d, const struct gpu_match *match, enum dtype t) {
+    if (!d->is_gpu)
+        return t == DTYPE_FP32;
+    return match->count == 0 || gpu_has_native(match->candidates[0], t);
+}
+
+enum dtype plan_workload_dtype(const struct plan_request *r) {
+    const struct workload *w = r->workload;
+    struct gpu_table gpus = {0};
+    struct gpu_match match = {0};
+    struct err ignored;
+    const struct data embedded = {0};
+    if (r->device->is_gpu && gpu_table_load(&embedded, &gpus, &ignored) == 0)
+        match = gpu_match_name(&gpus, r->device->name, r->device->memory_bytes);
+    enum dtype found = DTYPE_FP32;
+    for (size_t i = 0; i < w->precision_count; i++) {
+        if (device_has(r->device, &match, w->precisions[i])) {
+            found = w->precisions[i];
+            break;
+        }
+    }
+    gpu_table_free(&gpus);
+    return found;
+}

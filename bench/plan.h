@@ -1,0 +1,21 @@
+/* Helpers that the benchmarks' plan functions share. Not a front door: see bench.h. */
+#ifndef BENCH_PLAN_H
+#define BENCH_PLAN_H
+
+#include "bench/bench.h"
+
+/* Adds the case BENCH/OP with r's seconds, unless the plan has it already. */
+void plan_add_op(struct plan *p, const struct plan_request *r, const struct bench_case *c);
+/* The dtype in which r's workload runs on r's device: the first of its precisions that the device
+ * multiplies natively; fp32 on a CPU. An unknown GPU is taken to have the first. */
+enum dtype plan_workload_dtype(const struct plan_request *r);
+
+/* One per benchmark file. */
+int fma_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
+int gemm_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
+int membw_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
+
+/* Seconds that tier t gives one case of this benchmark. */
+double tier_case_seconds(enum tier t, const char *bench);
+
+#endif

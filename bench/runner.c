@@ -1,0 +1,287 @@
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/series.h"
+#include "bench/operands.h"
+#include "kernels/group.h"
+#include "kernels/ref/ref.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double sample_s = 0.05;           /* least device time of a sample ...                 */
+static const double sample_resolutions = 1000; /* ... also in steps of the clock                     */
+static const double sample_margin = 1.1;       /* so that a sample a little faster is not too short */
+static const double warm_agreement = 0.01;
+static const double warm_cap_s = 2, warm_cap_share = 0.2;
+static const double telemetry_every_s = 0.15; /* with samples of 50 ms: 5 rows a second */
+static const double chunk_most_s = 10;
+enum { CHUNK_SAMPLES = 4096, CHUNK_ROWS = 1024 };
+static const double iterations_max = 1e12;
+
+/* What a step says: go on, or the case is over and its status set. -1 is the device's failure. */
+enum { GO_ON = 0, CASE_OVER = 1 };
+
+struct run {
+    const struct runner *r;
+    const struct bench_case *c;
+    const struct runner_sink *sink;
+    struct runner_result *out;
+    struct operands operands;
+    struct queue *queue;
+    struct event *from, *to;
+    size_t next_set;
+    double iterations; /* a batch; whole */
+    uint64_t begin_ns, first_ns;
+    struct sample *samples;
+    double *times_s; /* of one iteration, for the stopping rule */
+    size_t count, sample_capacity, time_capacity, flushed;
+    struct telemetry_row *rows;
+    size_t row_count, row_capacity;
+    double row_s, chunk_s; /* when the last row was taken, when the open chunk began */
+};
+
+static uint64_t now_ns(const struct run *run) {
+    const struct backend *b = run->r->backend;
+    return b->now_ns != NULL ? b->now_ns(run->r->device) : clock_monotonic_ns();
+}
+
+static double seconds_since(const struct run *run, uint64_t then_ns) {
+    return (double)(now_ns(run) - then_ns) * 1e-9;
+}
+
+PRINTF_LIKE(3, 4)
+static int case_over(struct run *run, enum case_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(run->out->reason, sizeof run->out->reason, format, args);
+    va_end(args);
+    run->out->status = status;
+    return CASE_OVER;
+}
+
+PRINTF_LIKE(2, 3)
+static void warn(struct run *run, const char *format, ...) {
+    if (run->out->warning_count == RUNNER_MAX_WARNINGS)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(run->out->warnings[run->out->warning_count++], sizeof run->out->warnings[0], format, args);
+    va_end(args);
+}
+
+static void warn_small_operands(struct run *run) {
+    const struct operands *o = &run->operands;
+    double bytes = o->set_bytes * (double)o->count;
+    if (run->c->rotate && bytes > 0 && bytes <= 4 * run->r->info.cache_bytes) {
+        warn(run,
+             "operands of %.0f MB are under 4 x the last-level cache of %.0f MB: the cache flatters this",
+             bytes * 1e-6, run->r->info.cache_bytes * 1e-6);
+    }
+}
+
+static int prepare(struct run *run, struct err *e) {
+    const struct backend *b = run->r->backend;
+    char why[200] = "";
+    if (!b->supports(run->r->device, &run->c->op, why, sizeof why))
+        return case_over(run, CASE_NOT_TESTED, "%s", why);
+    struct op_operand ignored[OP_MAX_OPERANDS];
+    if (op_operands(&run->c->op, ignored) > 0 && !ref_supports(&run->c->op, why, sizeof why))
+        return case_over(run, CASE_NOT_TESTED, "its result could not be verified: %s", why);
+    if (operands_open(&run->operands, run->r, run->c, e) != 0)
+        return e->code == ERR_DEVICE_MEMORY ? case_over(run, CASE_NOT_TESTED, "%s", e->text) : -1;
+    warn_small_operands(run);
+    if (b->queue_open(run->r->device, &run->queue, e) != 0 ||
+        b->event_open(run->r->device, &run->from, e) != 0)
+        return -1;
+    return b->event_open(run->r->device, &run->to, e);
+}
+
+/* The timed region: nothing here allocates, reads a clock or formats text. */
+static int batch(struct run *run, double iterations, double *elapsed_s, struct err *e) {
+    const struct backend *b = run->r->backend;
+    const struct operands *o = &run->operands;
+    uint64_t n = (uint64_t)iterations;
+    if (b->record(run->queue, run->from, e) != 0)
+        return -1;
+    if (o->count == 1) {
+        if (b->enqueue(run->queue, o->sets[0].prepared, n, e) != 0)
+            return -1;
+    } else {
+        for (uint64_t i = 0; i < n; i++) {
+            if (b->enqueue(run->queue, o->sets[run->next_set].prepared, 1, e) != 0)
+                return -1;
+            run->next_set = run->next_set + 1 < o->count ? run->next_set + 1 : 0;
+        }
+    }
+    if (b->record(run->queue, run->to, e) != 0 || b->sync(run->queue, e) != 0)
+        return -1;
+    return b->elapsed(run->from, run->to, elapsed_s, e);
+}
+
+/* The set that was executed last: its output is fresh. */
+static size_t last_set(const struct run *run) {
+    return run->next_set > 0 ? run->next_set - 1 : run->operands.count - 1;
+}
+
+static int verify(struct run *run, uint64_t salt, struct err *e) {
+    char reason[sizeof run->out->reason];
+    int wrong = operands_verify(&run->operands, last_set(run), salt, reason, sizeof reason, e);
+    return wrong > 0 ? case_over(run, CASE_FAILED, "%s", reason) : wrong;
+}
+
+static double batch_least_s(const struct run *run) {
+    if (run->r->backend->now_ns != NULL)
+        return sample_s;
+    return fmax(sample_s, sample_resolutions * (double)clock_resolution_ns() * 1e-9);
+}
+
+/* More iterations for a batch that took elapsed_s and was too short; at most 100 times as many, because
+ * the first batches are mostly overhead. */
+static double more_iterations(double iterations, double elapsed_s, double least_s) {
+    double factor = elapsed_s > 0 ? sample_margin * least_s / elapsed_s : 100;
+    return ceil(iterations * fmin(100, fmax(factor, sample_margin)));
+}
+
+/* Finds the number of iterations of a batch, and goes on until two windows in a row agree: warm-up and
+ * calibration are one, because only a warm device can be calibrated. */
+static int warm_up(struct run *run, double per_iteration_s, struct err *e) {
+    double least_s = batch_least_s(run);
+    double cap_s = fmin(warm_cap_s, warm_cap_share * run->c->seconds);
+    double last_s = per_iteration_s >= least_s ? per_iteration_s : NAN;
+    run->iterations = 1;
+    for (int windows = 0;;) {
+        double elapsed_s;
+        if (batch(run, run->iterations, &elapsed_s, e) != 0)
+            return -1;
+        if (elapsed_s < least_s) {
+            run->iterations = more_iterations(run->iterations, elapsed_s, least_s);
+            if (run->iterations > iterations_max) {
+                return case_over(run, CASE_FAILED, "the device's clock stands still: %g executions took %g s",
+                                 iterations_max, elapsed_s);
+            }
+            continue;
+        }
+        double window_s = elapsed_s / run->iterations;
+        run->out->warmed_up = fabs(window_s - last_s) <= warm_agreement * last_s;
+        last_s = window_s;
+        windows++;
+        double spent_s = seconds_since(run, run->begin_ns);
+        if (run->out->warmed_up || (windows >= 2 && spent_s >= cap_s) || spent_s >= run->c->seconds)
+            break;
+    }
+    run->iterations = fmax(1, ceil(sample_margin * least_s / last_s));
+    if (!run->out->warmed_up) {
+        warn(run, "unsteady warm-up: no two windows in a row within 1 %% in %.2f s",
+             seconds_since(run, run->begin_ns));
+    }
+    return GO_ON;
+}
+
+static void take_telemetry(struct run *run) {
+    double t_s = run->count > 0 ? seconds_since(run, run->first_ns) : 0;
+    run->rows = xgrow(run->rows, sizeof *run->rows, run->row_count, &run->row_capacity);
+    struct telemetry_row *row = &run->rows[run->row_count++];
+    row->t_s = t_s;
+    row->values = (struct telemetry){NAN, NAN, NAN, NAN};
+    run->r->backend->telemetry(run->r->device, &row->values);
+    run->row_s = t_s;
+}
+
+static int flush(struct run *run, struct err *e) {
+    size_t fresh = run->count - run->flushed;
+    if (fresh == 0)
+        return 0;
+    int result = run->sink->chunk(run->sink->context, run->samples + run->flushed, fresh, run->rows,
+                                  run->row_count, e);
+    run->flushed = run->count;
+    run->row_count = 0;
+    return result;
+}
+
+static int take_sample(struct run *run, struct err *e) {
+    run->samples = xgrow(run->samples, sizeof *run->samples, run->count, &run->sample_capacity);
+    run->times_s = xgrow(run->times_s, sizeof *run->times_s, run->count, &run->time_capacity);
+    uint64_t start_ns = now_ns(run);
+    double elapsed_s;
+    if (batch(run, run->iterations, &elapsed_s, e) != 0)
+        return -1;
+    if (run->count == 0)
+        run->first_ns = start_ns;
+    double start_s = (double)(start_ns - run->first_ns) * 1e-9;
+    run->samples[run->count] = (struct sample){start_s, run->iterations, elapsed_s};
+    run->times_s[run->count] = elapsed_s / run->iterations;
+    run->count++;
+    return 0;
+}
+
+static bool steady_enough(const struct run *run) {
+    return series_is_look(run->count) &&
+           series_judge(run->times_s, run->count, run->r->goal).state == SERIES_STEADY;
+}
+
+static int sample(struct run *run, struct err *e) {
+    struct group *g = run->r->group;
+    if (g != NULL && g->barrier(g, e) != 0)
+        return case_over(run, CASE_FAILED, "%s", e->text);
+    take_telemetry(run);
+    for (;;) {
+        double before_s = seconds_since(run, run->begin_ns);
+        if (take_sample(run, e) != 0)
+            return -1;
+        double now_s = seconds_since(run, run->first_ns);
+        double spent_s = seconds_since(run, run->begin_ns);
+        double next_s = spent_s - before_s; /* the next sample takes about as long as this one */
+        if (now_s - run->row_s >= telemetry_every_s)
+            take_telemetry(run);
+        if (steady_enough(run) || spent_s + next_s > run->c->seconds)
+            break;
+        bool full = run->count - run->flushed >= CHUNK_SAMPLES || run->row_count >= CHUNK_ROWS;
+        if (full || now_s - run->chunk_s + next_s > chunk_most_s) {
+            if (flush(run, e) != 0)
+                return -1;
+            run->chunk_s = now_s;
+        }
+    }
+    take_telemetry(run);
+    return flush(run, e);
+}
+
+static void clean_up(struct run *run) {
+    const struct backend *b = run->r->backend;
+    if (run->from != NULL)
+        b->event_close(run->from);
+    if (run->to != NULL)
+        b->event_close(run->to);
+    if (run->queue != NULL)
+        b->queue_close(run->queue);
+    operands_close(&run->operands);
+    free(run->samples);
+    free(run->times_s);
+    free(run->rows);
+}
+
+static int measure(struct run *run, struct err *e) {
+    double first_s;
+    int result = prepare(run, e);
+    if (result != GO_ON)
+        return result;
+    if (batch(run, 1, &first_s, e) != 0)
+        return -1;
+    if ((result = verify(run, run->r->seed, e)) != GO_ON)
+        return result;
+    run->begin_ns = now_ns(run);
+    if ((result = warm_up(run, first_s, e)) != GO_ON || (result = sample(run, e)) != GO_ON)
+        return result;
+    return verify(run, run->r->seed + 1, e);
+}
+
+int runner_run(const struct runner *r, const struct bench_case *c, const struct runner_sink *sink,
+               struct runner_result *out, struct err *e) {
+    struct run run = {.r = r, .c = c, .sink = sink, .out = out};
+    *out = (struct runner_result){.status = CASE_MEASURED};
+    int result = measure(&run, e);
+    clean_up(&run);
+    return result < 0 ? -1 : 0;
+}

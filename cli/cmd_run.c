@@ -1,0 +1,296 @@
+/* stepcost run: measure this machine and write the record. Opens no device itself: bench/ starts workers. */
+#include "base/clock.h"
+#include "base/money.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "bench/bench.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/run_report.h"
+#include "kernels/cuda_driver.h"
+#include "net/net.h"
+#include "reports/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct run_options {
+    int tier, format;
+    bool cpu, quiet, verbose;
+    struct opt_list benches, shapes, dtypes;
+    const char *workload, *backend, *scenario, *out, *resume, *offer, *price, *data;
+    long long devices, threads, seed;
+    double seconds, deadline_s, grace_s;
+};
+
+#define FIELD(name) offsetof(struct run_options, name)
+/* clang-format off */
+static const struct opt rows[] = {
+    {.name = "tier", .key = "tier", .type = OPT_CHOICE, .offset = FIELD(tier), .def = "smoke",
+     .choices = tier_names, .value_name = "TIER", .help = "how long and how deep: a table of cases"},
+    {.name = "workload", .key = "workload", .type = OPT_STRING, .offset = FIELD(workload),
+     .value_name = "NAME", .help = "also measure this training job's own GEMM shapes"},
+    {.name = "bench", .key = "benches", .type = OPT_LIST, .offset = FIELD(benches), .value_name = "NAME",
+     .help = "only these benchmarks instead of the tier's"},
+    {.name = "shape", .key = "shapes", .type = OPT_LIST, .offset = FIELD(shapes), .value_name = "MxNxK",
+     .help = "GEMM shapes instead of the square sweep"},
+    {.name = "dtype", .key = "dtypes", .type = OPT_LIST, .offset = FIELD(dtypes), .value_name = "DTYPE",
+     .help = "number formats instead of the device's usual ones"},
+    {.name = "seconds", .key = "seconds", .type = OPT_DURATION, .offset = FIELD(seconds), .min = 0.05,
+     .max = 86400, .value_name = "TIME", .help = "time for each case, instead of the tier's"},
+    {.name = "backend", .key = "backend", .type = OPT_STRING, .offset = FIELD(backend), .def = "auto",
+     .value_name = "NAME", .help = "auto, or a name that `stepcost list` shows"},
+    {.name = "cpu", .key = "cpu", .type = OPT_FLAG, .offset = FIELD(cpu),
+     .help = "measure the CPU even where an NVIDIA device is present"},
+    {.name = "threads", .key = "threads", .type = OPT_INT, .offset = FIELD(threads), .def = "0", .min = 0,
+     .max = 4096, .value_name = "N", .help = "threads of a CPU device; 0 = all that the cgroup allows"},
+    {.name = "devices", .key = "devices", .type = OPT_INT, .offset = FIELD(devices), .def = "0", .min = 0,
+     .max = 1024, .value_name = "N", .help = "measure the first N devices at once; 0 = all"},
+    {.name = "scenario", .key = "scenario", .type = OPT_STRING, .offset = FIELD(scenario),
+     .value_name = "NAME", .help = "script that the simulator plays (backend sim)"},
+    {.name = "out", .type = OPT_STRING, .offset = FIELD(out), .value_name = "FILE",
+     .help = "the record; default results/HOST-TIME.jsonl"},
+    {.name = "resume", .type = OPT_STRING, .offset = FIELD(resume), .value_name = "FILE",
+     .help = "continue this unfinished record with its own settings"},
+    {.name = "offer", .type = OPT_STRING, .offset = FIELD(offer), .value_name = "PROVIDER/SKU/REGION",
+     .help = "the offer this machine was rented under: its record is evidence grade A for it"},
+    {.name = "price", .type = OPT_STRING, .offset = FIELD(price), .value_name = "PRICE",
+     .help = "what this machine costs (0.05/h): the cost of the run is shown before it starts"},
+    {.name = "deadline", .key = "deadline_s", .type = OPT_DURATION, .offset = FIELD(deadline_s), .min = 1,
+     .max = 1e7, .value_name = "TIME", .help = "hard limit of the whole run"},
+    {.name = "grace", .key = "grace_s", .type = OPT_DURATION, .offset = FIELD(grace_s), .def = "60s",
+     .min = 0.5, .max = 86400, .value_name = "TIME",
+     .help = "how long a case may stay silent beyond its time before its worker is killed"},
+    {.name = "seed", .key = "seed", .type = OPT_INT, .offset = FIELD(seed), .def = "1", .min = 0,
+     .max = 1e15, .value_name = "N", .help = "seed of all inputs"},
+    {.name = "format", .type = OPT_CHOICE, .offset = FIELD(format), .def = "table", .choices = writer_names,
+     .value_name = "FORMAT", .help = "how to print the results"},
+    {.name = "data", .type = OPT_STRING, .offset = FIELD(data), .value_name = "DIR",
+     .help = "folder whose files replace the built-in tables"},
+    {.name = "quiet", .letter = 'q', .type = OPT_FLAG, .offset = FIELD(quiet), .help = "no progress"},
+    {.name = "verbose", .letter = 'v', .type = OPT_FLAG, .offset = FIELD(verbose),
+     .help = "a line for every case also on a terminal"},
+};
+/* clang-format on */
+
+static const struct opt_table table = {
+    .usage = "stepcost run [OPTION]...",
+    .summary = "Measures this machine and writes a record of raw samples; prints the rates and findings.",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+};
+
+/* The one mutable global of the program: a signal handler can reach nothing else. */
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* A GPU node is never ranked by its CPU unasked. */
+static int choose_backend(const struct run_options *o, const char **out, struct err *e) {
+    struct nvidia_presence nvidia = inventory_nvidia("");
+    *out = o->cpu ? "cpu" : o->backend;
+    if (strcmp(*out, "auto") != 0)
+        return 0;
+    if (nvidia.devices > 0)
+        return cuda_driver_explain(nvidia.driver, nvidia.devices, e);
+    *out = "cpu";
+    return 0;
+}
+
+/* "aws/p4d.24xlarge/us-east-1" -> {"provider", "sku", "region"}; the region may be left out. */
+static json_t *parse_offer(const char *text, struct err *e) {
+    const char *slash = strchr(text, '/');
+    if (!slash || slash == text || !slash[1]) {
+        (void)err_set(e, ERR_USAGE, "--offer: \"%s\" is not PROVIDER/SKU/REGION (aws/p4d.24xlarge/us-east-1)",
+                      text);
+        return NULL;
+    }
+    const char *region = strchr(slash + 1, '/');
+    size_t sku_length = region ? (size_t)(region - slash - 1) : strlen(slash + 1);
+    return json_pack("{s:s%, s:s%, s:s}", "provider", text, (size_t)(slash - text), "sku", slash + 1,
+                     sku_length, "region", region ? region + 1 : "");
+}
+
+static int parse_dtypes(const struct opt_list *words, enum dtype *out, size_t limit, struct err *e) {
+    if (words->count > limit)
+        return err_set(e, ERR_USAGE, "--dtype: at most %zu formats, not %zu", limit, words->count);
+    for (size_t i = 0; i < words->count; i++)
+        if (dtype_parse(words->items[i], &out[i], e))
+            return err_wrap(e, "--dtype");
+    return 0;
+}
+
+/* results/HOST-20261130T081500Z.jsonl, in a folder that is made when it is not there. */
+static char *default_record_path(struct err *e) {
+    char host[64] = "host", wall[CLOCK_TEXT_SIZE], compact[CLOCK_TEXT_SIZE];
+    gethostname(host, sizeof host - 1);
+    clock_wall_text(wall);
+    size_t used = 0;
+    for (const char *c = wall; *c; c++)
+        if (*c != '-' && *c != ':')
+            compact[used++] = *c;
+    compact[used] = '\0';
+    if (mkdir("results", 0777) && errno != EEXIST) {
+        (void)err_set(e, ERR_IO, "results: cannot make this folder: %s; name the record with --out FILE",
+                      strerror(errno));
+        return NULL;
+    }
+    return xasprintf("results/%s-%s.jsonl", host, compact);
+}
+
+/* --resume: the settings of the record rule, so that the plan is the same. */
+static int restore_settings(struct run_options *o, struct record *r, struct err *e) {
+    const char *path = o->resume;
+    if (record_read(path, r, e))
+        return -1;
+    opt_list_free(&o->benches);
+    opt_list_free(&o->shapes);
+    opt_list_free(&o->dtypes);
+    if (opt_from_json(&table, json_object_get(r->head, "settings"), o, e))
+        return err_wrap(e, "--resume %s", path);
+    return 0;
+}
+
+static int check_names(const struct run_options *o, struct err *e) {
+    const char *names[32];
+    size_t count = 0;
+    while (count < 32 && bench_at(count)) {
+        names[count] = bench_at(count)->name;
+        count++;
+    }
+    for (size_t i = 0; i < o->benches.count; i++) {
+        const char *word = o->benches.items[i];
+        const char *near = text_nearest(word, names, count);
+        if (!bench_find(word))
+            return err_set(e, ERR_USAGE, "--bench: unknown benchmark \"%s\"%s%s%s; stepcost list shows them",
+                           word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    return 0;
+}
+
+static int show_results(const struct run_options *o, const char *path, const struct data *data,
+                        struct err *e) {
+    struct record r;
+    if (record_read(path, &r, e))
+        return -1;
+    int result = run_report_print(&r, data, o->format, stdout, e);
+    record_free(&r);
+    return result;
+}
+
+/* What the run as a whole came to: nothing measured, unfinished, or with failed cases. */
+static int judge_summary(const struct run_summary *s, const char *path, struct err *e) {
+    if (!s->finished)
+        return err_set(e, ERR_UNFINISHED, "the run is unfinished; stepcost run --resume %s goes on", path);
+    if (s->measured == 0)
+        return err_set(e, ERR_NO_DEVICE, "nothing could be measured: the record %s says why for each case",
+                       path);
+    if (s->failed > 0)
+        return err_set(e, ERR_VERDICT, "%zu of %zu cases failed; the record %s says why", s->failed,
+                       s->planned, path);
+    return 0;
+}
+
+static int measure(const struct run_options *o, struct run_request *r, struct err *e) {
+    struct data data = {.folder = o->data};
+    struct run_summary summary;
+    struct progress progress;
+    progress_begin(&progress, o->quiet, o->verbose);
+    if (o->price && money_parse_price(o->price, 730, &progress.price, e))
+        return err_wrap(e, "--price");
+    r->say = progress_say;
+    r->say_context = &progress;
+    catch_signals();
+    r->stop = &stop;
+    int result = supervisor_run(r, &summary, e);
+    progress_end(&progress);
+    if (result)
+        return -1;
+    if (summary.cut_bytes)
+        fprintf(stderr, "a torn last line of %llu bytes was cut from %s\n",
+                (unsigned long long)summary.cut_bytes, r->record_path);
+    if (show_results(o, r->record_path, &data, e))
+        return -1;
+    printf("record: %s\n", r->record_path);
+    return judge_summary(&summary, r->record_path, e);
+}
+
+static int run_with(struct run_options *o, struct err *e) {
+    struct data data = {.folder = o->data};
+    struct workload workload = {0};
+    enum dtype dtypes[DTYPE_COUNT];
+    struct record old = {0};
+    struct run_request r = {0};
+    char *made_path = NULL;
+    const char *backend;
+    int result = -1;
+    if (o->resume && restore_settings(o, &old, e))
+        goto out;
+    if (check_names(o, e) || parse_dtypes(&o->dtypes, dtypes, DTYPE_COUNT, e) ||
+        choose_backend(o, &backend, e))
+        goto out;
+    if (o->workload && workload_load(&data, o->workload, &workload, e))
+        goto out;
+    if (o->offer && !(r.offer = parse_offer(o->offer, e)))
+        goto out;
+    if (!o->resume && !o->out && !(made_path = default_record_path(e)))
+        goto out;
+    r.backend = backend;
+    r.config = (struct backend_config){.threads = (int)o->threads, .scenario = o->scenario};
+    r.tier = (enum tier)o->tier;
+    r.benches = o->benches.items;
+    r.bench_count = o->benches.count;
+    r.plan = (struct plan_request){
+        .devices = o->devices,
+        .workload = o->workload ? &workload : NULL,
+        .shapes = o->shapes.items,
+        .shape_count = o->shapes.count,
+        .dtypes = dtypes,
+        .dtype_count = o->dtypes.count,
+        .seconds = o->seconds,
+    };
+    r.record_path = o->resume ? o->resume : o->out ? o->out : made_path;
+    r.resume = o->resume != NULL;
+    r.deadline_s = o->deadline_s;
+    r.grace_s = o->grace_s;
+    r.seed = (uint64_t)o->seed;
+    r.settings = opt_to_json(&table, o);
+    r.host = inventory_read("");
+    json_object_set_new(r.host, "net", net_host_read(""));
+    result = measure(o, &r, e);
+out:
+    json_decref(r.settings);
+    json_decref(r.host);
+    json_decref(r.offer);
+    record_free(&old);
+    workload_free(&workload);
+    free(made_path);
+    return result;
+}
+
+static int run(int argc, char **argv, struct err *e) {
+    struct run_options o;
+    bool done;
+    int result = command_parse(&table, argc, argv, &o, NULL, &done, e);
+    if (!result && !done)
+        result = run_with(&o, e);
+    opt_free(&table, &o);
+    return result;
+}
+
+const struct command command_run = {
+    .name = "run", .summary = "measure this machine and write a record", .options = &table, .run = run};

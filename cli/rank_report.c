@@ -1,0 +1,267 @@
+#include "cli/rank_report.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const evidence_names[] = {"A", "B", "C", "D"};
+
+/* ---- for machines: every row, every figure ---- */
+
+static const struct column full_columns[] = {
+    {"tie_group", "tie", COLUMN_NUMBER},
+    {"offer", "offer", COLUMN_TEXT},
+    {"provider", "provider", COLUMN_TEXT},
+    {"sku", "sku", COLUMN_TEXT},
+    {"region", "region", COLUMN_TEXT},
+    {"term", "term", COLUMN_TEXT},
+    {"device", "device", COLUMN_TEXT},
+    {"devices", "devices", COLUMN_NUMBER},
+    {"price_per_node_hour", "price/h", COLUMN_NUMBER},
+    {"currency", "currency", COLUMN_TEXT},
+    {"cost_per_step", "cost/step", COLUMN_NUMBER},
+    {"cost_per_step_low", "low", COLUMN_NUMBER},
+    {"cost_per_step_high", "high", COLUMN_NUMBER},
+    {"cost_per_mtok", "cost/Mtok", COLUMN_NUMBER},
+    {"step_s", "s/step", COLUMN_NUMBER},
+    {"compute_s", "compute", COLUMN_NUMBER},
+    {"memory_s", "memory", COLUMN_NUMBER},
+    {"optimizer_s", "optimizer", COLUMN_NUMBER},
+    {"exposed_comm_s", "comm", COLUMN_NUMBER},
+    {"straggler_s", "straggler", COLUMN_NUMBER},
+    {"dtype", "dtype", COLUMN_TEXT},
+    {"micro_batch", "micro-batch", COLUMN_NUMBER},
+    {"accumulation", "accumulation", COLUMN_NUMBER},
+    {"recompute", "recompute", COLUMN_TEXT},
+    {"bytes_per_device", "memory", COLUMN_NUMBER},
+    {"evidence", "evidence", COLUMN_TEXT},
+    {"unverified", "unverified", COLUMN_TEXT},
+    {"comm_assumed", "comm assumed", COLUMN_TEXT},
+    {"p_leader_cheaper", "P(leader cheaper)", COLUMN_NUMBER},
+    {"break_even_per_node_hour", "break-even/h", COLUMN_NUMBER},
+    {"goodput_low", "goodput low", COLUMN_NUMBER},
+    {"goodput_high", "goodput high", COLUMN_NUMBER},
+    {"rows", "rows", COLUMN_NUMBER},
+    {"dominant_uncertainty", "mostly uncertain", COLUMN_TEXT},
+};
+
+static void add_plain(struct table *t, double value) {
+    char text[UNITS_TEXT_SIZE];
+    table_number(t, value, units_format_exact(value, text));
+}
+
+static const char *yes_no(bool value) {
+    return value ? "yes" : "no";
+}
+
+static const char *device_name(const struct rank_row *row) {
+    return row->gpu ? row->gpu->name : row->record ? row->record->device_name : "-";
+}
+
+static void add_full_identity(struct table *t, const struct rank_row *row) {
+    const struct offer *o = row->offer;
+    add_plain(t, row->tie ? (double)row->tie : NAN);
+    table_text(t, row->label);
+    table_text(t, o ? o->provider : "");
+    table_text(t, o ? o->sku : "");
+    table_text(t, o ? o->region : "");
+    table_text(t, term_name(row->term));
+    table_text(t, device_name(row));
+    add_plain(t, (double)row->layout.devices);
+    add_plain(t, row->price.per_hour.amount);
+    table_text(t, row->price.per_hour.currency);
+}
+
+static void add_full_row(struct table *t, const struct rank_row *row) {
+    add_full_identity(t, row);
+    const double figures[] = {row->cost.mid,       row->cost.low,   row->cost.high, row->cost_per_mtok,
+                              row->step_s.mid,     row->compute_s,  row->memory_s,  row->optimizer_s,
+                              row->exposed_comm_s, row->straggler_s};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        add_plain(t, figures[i]);
+    table_text(t, dtype_name(row->layout.dtype));
+    add_plain(t, (double)row->layout.micro_batch);
+    add_plain(t, (double)row->layout.accumulation);
+    table_text(t, yes_no(row->layout.recompute));
+    add_plain(t, row->memory.total);
+    table_text(t, evidence_names[row->evidence]);
+    table_text(t, yes_no(row->unverified));
+    table_text(t, yes_no(row->comm_assumed));
+    add_plain(t, row->p_leader);
+    add_plain(t, row->break_even_per_hour);
+    add_plain(t, row->goodput_low);
+    add_plain(t, row->goodput_high);
+    add_plain(t, row->offer ? (double)row->offer->merged : 1);
+    table_text(t, row->dominant);
+}
+
+static void print_full(const struct ranking *r, int format, FILE *out) {
+    struct table t;
+    table_init(&t, NULL, full_columns, sizeof full_columns / sizeof full_columns[0]);
+    for (size_t i = 0; i < r->count; i++)
+        add_full_row(&t, &r->rows[i]);
+    table_write(&t, format, out);
+    table_free(&t);
+}
+
+/* ---- for people ---- */
+
+static const struct column short_columns[] = {
+    {"tie_group", "#", COLUMN_NUMBER},
+    {"offer", "offer", COLUMN_TEXT},
+    {"devices", "devices", COLUMN_TEXT},
+    {"price", "price/h", COLUMN_NUMBER},
+    {"step_s", "s/step", COLUMN_NUMBER},
+    {"cost_per_step", "cost/step", COLUMN_NUMBER},
+    {"interval", "90 %", COLUMN_TEXT},
+    {"cost_per_mtok", "/Mtok", COLUMN_NUMBER},
+    {"evidence", "ev", COLUMN_TEXT},
+    {"break_even", "even at/h", COLUMN_NUMBER},
+    {"dominant", "mostly uncertain", COLUMN_TEXT},
+};
+
+static void add_money(struct table *t, double amount, const char *currency) {
+    char text[32];
+    table_number(t, amount, money_format(money_make(amount, currency), text));
+}
+
+static void add_short_row(struct table *t, const struct rank_row *row) {
+    const char *currency = row->price.per_hour.currency;
+    char text[160], low[32], high[32];
+    snprintf(text, sizeof text, row->tie ? "%zu" : "-", row->tie);
+    table_number(t, row->tie ? (double)row->tie : NAN, text);
+    table_text(t, row->label);
+    snprintf(text, sizeof text, "%lldx %s", (long long)row->layout.devices, device_name(row));
+    table_text(t, text);
+    add_money(t, row->price.per_hour.amount, currency);
+    snprintf(text, sizeof text, "%.3g", row->step_s.mid);
+    table_number(t, row->step_s.mid, text);
+    add_money(t, row->cost.mid, currency);
+    if (isfinite(row->cost.mid))
+        snprintf(text, sizeof text, "%s..%s", money_format(money_make(row->cost.low, currency), low),
+                 money_format(money_make(row->cost.high, currency), high));
+    table_text(t, isfinite(row->cost.mid) ? text : "-");
+    add_money(t, row->cost_per_mtok, currency);
+    snprintf(text, sizeof text, "%s%s%s", evidence_names[row->evidence], row->unverified ? "?" : "",
+             row->comm_assumed ? "*" : "");
+    table_text(t, text);
+    add_money(t, row->break_even_per_hour, currency);
+    table_text(t, row->dominant);
+}
+
+/* Rows of one term, the best `top` of them, and whatever stands for a record. */
+static void print_term(const struct ranking *r, enum term term, bool priced, const struct rank_view *view,
+                       FILE *out) {
+    struct table t;
+    size_t shown = 0, total = 0;
+    table_init(&t, NULL, short_columns, sizeof short_columns / sizeof short_columns[0]);
+    for (size_t i = 0; i < r->count; i++) {
+        const struct rank_row *row = &r->rows[i];
+        if (row->term != term || isfinite(row->cost.mid) != priced)
+            continue;
+        total++;
+        bool within = view->top == 0 || total <= view->top;
+        if (within || !row->offer)
+            add_short_row(&t, row);
+        shown += within || !row->offer;
+    }
+    if (shown)
+        table_write(&t, view->format, out);
+    if (shown < total)
+        fprintf(out, "... and %zu more; --all shows them, --format csv --out FILE keeps them\n",
+                total - shown);
+    table_free(&t);
+}
+
+static const struct rank_row *first_of_term(const struct ranking *r, enum term term) {
+    for (size_t i = 0; i < r->count; i++)
+        if (r->rows[i].term == term && isfinite(r->rows[i].cost.mid))
+            return &r->rows[i];
+    return NULL;
+}
+
+static void print_job(const struct rank_request *request, FILE *out) {
+    const struct workload *w = request->workload;
+    char tokens[UNITS_TEXT_SIZE], flop[UNITS_TEXT_SIZE];
+    fprintf(out, "%s: %s; one step = %s tokens, %s\n", w->name, w->title,
+            units_format_count(workload_tokens_per_step(w), tokens),
+            units_format_flop(workload_model_flop(w), flop));
+}
+
+static void print_own(const struct ranking *r, FILE *out) {
+    char price[32];
+    const struct rank_row *best = first_of_term(r, TERM_ON_DEMAND);
+    for (size_t i = 0; best && i < r->count; i++) {
+        const struct rank_row *row = &r->rows[i];
+        if (row->offer || isfinite(row->cost.mid))
+            continue;
+        fprintf(out, "%s has no price (--price 0.05/h gives one): it costs what %s costs at %s per hour\n",
+                row->label, best->label,
+                money_format(money_make(row->break_even_per_hour, best->price.per_hour.currency), price));
+    }
+}
+
+static void print_rest(const struct ranking *r, FILE *out) {
+    size_t own = 0, not_ranked = 0;
+    for (size_t i = 0; i < r->count; i++)
+        own += r->rows[i].offer == NULL;
+    for (size_t i = 0; i < r->not_ranked_count; i++)
+        not_ranked += r->not_ranked[i].offers;
+    for (size_t i = 0; i < r->next_count; i++)
+        fprintf(out, "next: %s\n", r->next[i].text);
+    fprintf(out, "\nranked: %zu on-demand and %zu spot offers", r->on_demand, r->spot);
+    if (own)
+        fprintf(out, ", and this machine");
+    fprintf(out, "; not ranked: %zu\n", not_ranked);
+    for (size_t i = 0; i < r->not_ranked_count; i++)
+        fprintf(out, "  %4zu  %s\n", r->not_ranked[i].offers, r->not_ranked[i].reason);
+}
+
+static void print_spot(const struct ranking *r, const struct rank_request *request,
+                       const struct rank_view *view, FILE *out) {
+    const struct rank_row *spot = first_of_term(r, TERM_SPOT);
+    char checkpoint[UNITS_TEXT_SIZE], restart[UNITS_TEXT_SIZE];
+    if (!spot)
+        return;
+    fprintf(out,
+            "\nspot (can be interrupted; cost holds a goodput factor of %.3f to %.3f by the interruption "
+            "range in "
+            "uncertainty.csv, checkpoint %s, restart %s)\n",
+            spot->goodput_low, spot->goodput_high, units_format_duration(request->checkpoint_s, checkpoint),
+            units_format_duration(request->restart_s, restart));
+    print_term(r, TERM_SPOT, true, view, out);
+}
+
+static void print_for_people(const struct ranking *r, const struct rank_request *request,
+                             const struct rank_view *view, FILE *out) {
+    print_job(request, out);
+    if (view->prices_note)
+        fprintf(out, "%s\n", view->prices_note);
+    fputs("\non demand\n", out);
+    print_term(r, TERM_ON_DEMAND, true, view, out);
+    print_spot(r, request, view, out);
+    if (r->unpriced) {
+        fputs("\nwithout a price\n", out);
+        print_term(r, TERM_ON_DEMAND, false, view, out);
+    }
+    fputs("\n# rows with one number are not told apart by the evidence (P(leader cheaper) < 0.95); even "
+          "at/h: the\n"
+          "  price at which the row would cost what its table's first row costs\n"
+          "ev  A measured on this offer, B measured on this device model, C published achievable figure, D "
+          "data\n"
+          "  sheet x the family's efficiency; ? = rests on an unverified figure, * = all-reduce assumed, not "
+          "measured\n",
+          out);
+    print_own(r, out);
+    print_rest(r, out);
+}
+
+void rank_report_print(const struct ranking *r, const struct rank_request *request,
+                       const struct rank_view *view, FILE *out) {
+    const char *format = writer_names[view->format];
+    if (strcmp(format, "table") == 0 || strcmp(format, "markdown") == 0)
+        print_for_people(r, request, view, out);
+    else
+        print_full(r, view->format, out);
+}

@@ -1,0 +1,15 @@
+/* What a record says, for people and machines: its cases with their rates, and its findings. */
+#ifndef CLI_RUN_REPORT_H
+#define CLI_RUN_REPORT_H
+
+#include "base/err.h"
+#include "model/data.h"
+#include "model/record.h"
+
+#include <stdio.h>
+
+/* Prints in the format writer_names[format]; for people also one line on the device and the findings. */
+int run_report_print(const struct record *r, const struct data *data, int format, FILE *out,
+                     struct err *e) MUST_CHECK;
+
+#endif

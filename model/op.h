@@ -1,0 +1,99 @@
+/* One piece of device work, as a tagged description: what it computes, its FLOP, the bytes that it must
+ * move, and its operands. The same description is measured by bench, checked by kernels/ref and summed
+ * by reports. Nothing here touches a device.
+ *
+ * Conventions. GEMM is row major: C[m,n] = op(A)[m,k] op(B)[k,n], `batch` independent products packed
+ * one after the other; trans_a means that A is stored [k,m], trans_b that B is stored [n,k].
+ * FLOP counts a multiply-add as 2. Bytes are those that must cross the memory once when nothing is
+ * cached: every operand read once, every result written once (STREAM's counting: no write-allocate). */
+#ifndef MODEL_OP_H
+#define MODEL_OP_H
+
+#include "base/err.h"
+#include "model/dtype.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum op_kind {
+    OP_FMA,           /* register-only multiply-adds: calibrates the peak rate   */
+    OP_GEMM,          /* C = A B                                                 */
+    OP_COPY,          /* c[i] = a[i]                                             */
+    OP_SCALE,         /* b[i] = s c[i]                                           */
+    OP_ADD,           /* c[i] = a[i] + b[i]                                      */
+    OP_TRIAD,         /* a[i] = b[i] + s c[i]                                    */
+    OP_ATTENTION,     /* fused softmax(Q K^T) V, forward or backward             */
+    OP_SOFTMAX,       /* rows of n; only where attention is not fused            */
+    OP_LAYERNORM,     /* rows of n                                               */
+    OP_GELU,          /* elementwise                                             */
+    OP_RESIDUAL,      /* elementwise c = a + b                                   */
+    OP_EMBEDDING,     /* row gather, and scatter-add backward                    */
+    OP_CROSS_ENTROPY, /* softmax over n classes with its gradient, rows of n     */
+    OP_ADAMW,         /* optimizer update of `elements` parameters               */
+    OP_ALLREDUCE,     /* sum of `elements` over all ranks                        */
+    OP_KIND_COUNT
+};
+
+enum op_pass { OP_FORWARD, OP_BACKWARD };
+
+struct op {
+    enum op_kind kind;
+    enum dtype dtype;      /* of inputs and outputs in memory                             */
+    enum dtype accumulate; /* of sums; DTYPE_FP32 for 16-bit inputs unless said otherwise */
+    enum op_pass pass;     /* ATTENTION, SOFTMAX, LAYERNORM, GELU, EMBEDDING              */
+    /* GEMM: m n k batch trans. ATTENTION: m = queries, n = keys, k = head size, batch = batch x heads.
+     * Row ops (SOFTMAX, LAYERNORM, CROSS_ENTROPY, EMBEDDING): m rows of n. */
+    int64_t m, n, k, batch;
+    bool trans_a, trans_b;
+    bool causal;      /* ATTENTION: the mask is causal; FLOP are counted in full all the same (see op_flop) */
+    int64_t elements; /* COPY SCALE ADD TRIAD GELU RESIDUAL ADAMW ALLREDUCE; FMA: multiply-adds */
+};
+
+struct op op_gemm(int64_t m, int64_t n, int64_t k, enum dtype t);
+struct op op_elementwise(enum op_kind kind, int64_t elements, enum dtype t);
+
+/* FLOP of one execution. ATTENTION counts 2 GEMMs forward and 4 backward without the causal saving
+ * (PaLM appendix B counts 12 L H Q T per token in full); a kernel that skips the masked half is that
+ * much faster by this count. Row and elementwise ops count only what one would (they are bound by
+ * bytes). */
+double op_flop(const struct op *op);
+/* Bytes that must be moved by one execution (see the conventions above). */
+double op_bytes(const struct op *op);
+/* True when time is predicted as FLOP / rate (GEMM, ATTENTION, FMA), else as bytes / bandwidth. */
+bool op_is_compute_bound(const struct op *op);
+/* What one execution is counted in: op_flop, or op_bytes; unit "FLOP" or "B". */
+double op_work(const struct op *op, const char **unit);
+
+/* "gemm", "triad"; OP_KIND_COUNT names are lower case. */
+const char *op_kind_name(enum op_kind kind);
+/* A stable name of the shape, unique per distinct op: "gemm.fp32.1024x2304x768",
+ * "gemm.fp32.12x1024x1024x64.nt", "triad.fp64.52428800". Returns out. */
+enum { OP_NAME_SIZE = 144 };
+char *op_name(const struct op *op, char *out);
+bool op_equal(const struct op *a, const struct op *b);
+
+/* An operand: a buffer that prepare() is given, in this order. */
+struct op_operand {
+    const char *name; /* "A", "B", "C" */
+    enum dtype dtype;
+    int64_t elements;
+    bool output; /* written (and not read, unless accumulate is said) */
+};
+enum { OP_MAX_OPERANDS = 4 };
+/* Number of operands, and their descriptions: GEMM A B C; COPY a c; SCALE c b; ADD a b c;
+ * TRIAD b c a (inputs first, the output last); FMA none. 0 where no backend has the op yet. */
+size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]);
+
+/* Record form. op_to_json gives a new reference; op_from_json checks every field's range (each
+ * dimension 1 to 2^40, op_bytes under 2^46). */
+json_t *op_to_json(const struct op *op);
+int op_from_json(const json_t *value, struct op *out, struct err *e) MUST_CHECK;
+
+/* The pieces of an unfused ATTENTION: GEMM, SOFTMAX, GEMM forward; for backward GEMM x4 and SOFTMAX.
+ * Returns how many were written. */
+enum { OP_MAX_PARTS = 5 };
+size_t op_unfused_attention(const struct op *attention, struct op out[OP_MAX_PARTS]);
+
+#endif

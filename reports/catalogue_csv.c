@@ -1,0 +1,110 @@
+/* A catalogue as CSV. */
+#include "reports/catalogue_parts.h"
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "reports/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool csv_has(const void *names, const char *name) {
+    return csv_column(names, name) >= 0;
+}
+
+struct csv_map {
+    const struct catalogue *layout;
+    int at[CATALOGUE_MAX_COLUMNS]; /* column of the file, -1 = absent */
+    bool last_is_read;             /* the file's last column belongs to the layout */
+};
+
+static int map_columns(struct catalogue_file *f, const struct csv *csv, struct csv_map *map, struct err *e) {
+    const struct catalogue *layout;
+    struct text all = {0}, ignored = {0};
+    int result = -1;
+
+    for (size_t i = 0; i < csv_columns(csv); i++) {
+        catalogue_add_name(&all, csv_column_name(csv, i));
+    }
+    layout = map->layout = catalogue_recognise(csv_has, csv);
+    if (!layout) {
+        catalogue_not_recognised(f, &all, e);
+        goto out;
+    }
+    for (size_t c = 0; c < layout->column_count; c++) {
+        map->at[c] = csv_column(csv, layout->columns[c].name);
+        if (map->at[c] < 0 && layout->columns[c].required) {
+            err_set(e, ERR_PARSE, "%s: the column \"%s\" of the %s layout is missing; add it to \"%s\"",
+                    f->name, layout->columns[c].name, layout->name, text_get(&all));
+            goto out;
+        }
+    }
+    for (size_t i = 0; i < csv_columns(csv); i++) {
+        map->last_is_read = catalogue_has_column(layout, csv_column_name(csv, i));
+        if (!map->last_is_read) {
+            catalogue_add_name(&ignored, csv_column_name(csv, i));
+        }
+    }
+    f->account.format = layout->name;
+    f->account.ignored = arena_strdup(f->arena, text_get(&ignored));
+    result = 0;
+out:
+    text_free(&all);
+    text_free(&ignored);
+    return result;
+}
+
+/* A row that is too short, or too long where its last column is read, may have its values displaced. Where
+ * the last column is not read (Azure's Generation, "V1,V2" unquoted) the surplus belongs to that. */
+static bool check_width(struct catalogue_file *f, const struct csv *csv, const struct csv_map *map,
+                        size_t count) {
+    size_t columns = csv_columns(csv);
+    char *reason;
+
+    f->row_note = "";
+    if (count == columns) {
+        return true;
+    }
+    if (count > columns && !map->last_is_read) {
+        f->row_note = "surplus fields at the row's end left out";
+        return true;
+    }
+    reason = xasprintf("%zu fields where the header has %zu; quote a field that has a comma in it", count,
+                       columns);
+    catalogue_refuse(f, csv_line(csv), reason);
+    free(reason);
+    return false;
+}
+
+static int read_csv_rows(struct catalogue_file *f, struct csv *csv, struct err *e) {
+    const char *fields[CATALOGUE_MAX_COLUMNS];
+    struct csv_map map = {0};
+    char **row;
+    size_t count;
+    int got;
+
+    if (csv_read_header(csv, e) != 0 || map_columns(f, csv, &map, e) != 0) {
+        return -1;
+    }
+    while ((got = csv_next(csv, &row, &count, e)) == 1) {
+        f->account.rows_read++;
+        if (!check_width(f, csv, &map, count)) {
+            continue;
+        }
+        for (size_t c = 0; c < map.layout->column_count; c++) {
+            fields[c] = map.at[c] < 0 ? "" : catalogue_trim(utf8_clean(row[map.at[c]]));
+        }
+        catalogue_read_row(f, map.layout, fields, csv_line(csv));
+    }
+    identities_resolve(&f->identities, f->arena, f->gpus, map.layout->trusted);
+    return got;
+}
+
+int catalogue_read_csv(struct catalogue_file *f, const char *path, const char *bytes, size_t length,
+                       struct err *e) {
+    struct csv *csv = bytes ? csv_open_memory(f->name, bytes, length, e) : csv_open(path, e);
+    int result = csv ? read_csv_rows(f, csv, e) : -1;
+
+    csv_close(csv);
+    return result;
+}

@@ -1,0 +1,141 @@
+#include "reports/rank_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEXT_MAX = 3, ACCEPT_MINUTES = 15 /* the accept tier's seconds: docs/method.md */ };
+
+/* A device model of the top tie, and what measuring one machine of it would take out. */
+struct candidate {
+    const struct ranked *first, *rent; /* the cheapest step, the cheapest hour */
+    size_t rows;
+    double gain;
+};
+
+static const char *const replaced[] = {
+    [EVIDENCE_A] = "measurement of this offer",
+    [EVIDENCE_B] = "measurement made elsewhere",
+    [EVIDENCE_C] = "published reference",
+    [EVIDENCE_D] = "datasheet estimate",
+};
+
+static void next_add(struct ranking *out, const char *text) {
+    if (out->next_count < NEXT_MAX)
+        out->next[out->next_count++].text = text;
+}
+
+static const char *accept_line(struct arena *arena, const struct ranked *r, const char *why) {
+    char price[32];
+    return arena_printf(arena, "rent %s, run `stepcost run --tier accept` (%d min, %s): %s", r->row.label,
+                        ACCEPT_MINUTES,
+                        money_format(money_scale(r->row.price.per_hour, ACCEPT_MINUTES / 60.0), price), why);
+}
+
+static bool same_device(const struct ranked *a, const struct ranked *b) {
+    return a->group == b->group || (a->row.gpu && a->row.gpu == b->row.gpu);
+}
+
+static bool in_top_tie(const struct rank_work *w, size_t i) {
+    return w->rows[i].row.tie == w->rows[0].row.tie;
+}
+
+/* The leader's share of the doubt is in every comparison, another model's only in its own rows. */
+static size_t collect(const struct rank_work *w, size_t rows, size_t tied, struct candidate *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        const struct ranked *r = &w->rows[i];
+        size_t c = 0;
+        if (!in_top_tie(w, i))
+            continue;
+        while (c < count && !same_device(out[c].first, r))
+            c++;
+        if (c == count)
+            out[count++] = (struct candidate){.first = r, .rent = r};
+        out[c].rows++;
+        if (r->row.price.per_hour.amount < out[c].rent->row.price.per_hour.amount)
+            out[c].rent = r;
+    }
+    for (size_t c = 0; c < count; c++) {
+        double width = rank_half_width(out[c].first->group);
+        out[c].gain = width * width * (double)(c == 0 ? tied - out[0].rows : out[c].rows);
+    }
+    return count;
+}
+
+static int compare_gain(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->gain != b->gain)
+        return a->gain > b->gain ? -1 : 1;
+    return strcmp(a->first->row.label, b->first->row.label);
+}
+
+static void split_tie(const struct rank_work *w, size_t rows, size_t tied, struct ranking *out) {
+    struct candidate *c = xcalloc(tied, sizeof *c);
+    size_t count = collect(w, rows, tied, c);
+    if (count == 1)
+        next_add(out, arena_printf(w->arena,
+                                   "the %zu rows of the top tie are one device model at nearly one price: "
+                                   "choose by region or terms, no measurement of the model splits them",
+                                   tied));
+    qsort(c, count, sizeof *c, compare_gain);
+    for (size_t i = 0; i < count && count > 1; i++) {
+        const struct ranked *r = c[i].rent;
+        if (r->row.evidence == EVIDENCE_A || !r->row.offer)
+            continue;
+        char why[160];
+        snprintf(why, sizeof why, "replaces a +-%.0f %% %s by a measurement (%zu of the %zu tied rows)",
+                 100 * rank_half_width(r->group), replaced[r->row.evidence], c[i].rows, tied);
+        next_add(out, accept_line(w->arena, r, why));
+    }
+    if (out->next_count == 0)
+        next_add(out,
+                 "the tied rows are measured already: only longer runs (`--tier soak`) or a better price "
+                 "split them");
+    free(c);
+}
+
+static void confirm_leader(const struct rank_work *w, struct ranking *out) {
+    const struct ranked *r = &w->rows[0];
+    if (!r->row.offer) {
+        next_add(out, "this machine is the cheapest row and told apart from the rest: nothing to split");
+        return;
+    }
+    if (r->row.evidence == EVIDENCE_A) {
+        next_add(out, arena_printf(w->arena,
+                                   "%s is measured and told apart from the rest: measure it again in another "
+                                   "hour before signing, machines of one offer differ",
+                                   r->row.label));
+        return;
+    }
+    char why[160];
+    snprintf(why, sizeof why, "it leads by itself, and rests on a %s of +-%.0f %%: confirm it before signing",
+             replaced[r->row.evidence], 100 * rank_half_width(r->group));
+    next_add(out, accept_line(w->arena, r, why));
+}
+
+static void own_lines(const struct rank_work *w, struct ranking *out) {
+    for (size_t i = 0; i < w->row_count; i++) {
+        const struct ranked *r = &w->rows[i];
+        if (!r->row.offer && *r->group->doubt)
+            next_add(out,
+                     arena_printf(w->arena,
+                                  "measurements of %s are in doubt (%s; most of it: %s): stop other work on "
+                                  "it and run `stepcost run --tier accept` (%d min)",
+                                  r->row.label, r->group->doubt, r->row.dominant, ACCEPT_MINUTES));
+    }
+}
+
+void rank_next_lines(const struct rank_work *w, struct ranking *out) {
+    size_t tied = 0;
+    out->next = arena_alloc(w->arena, NEXT_MAX * sizeof *out->next);
+    for (size_t i = 0; i < out->on_demand; i++)
+        tied += in_top_tie(w, i);
+    own_lines(w, out);
+    if (tied > 1)
+        split_tie(w, out->on_demand, tied, out);
+    else if (tied == 1)
+        confirm_leader(w, out);
+    if (out->count == 0)
+        next_add(out, "nothing is ranked: see why, and give catalogues with --offers");
+}

@@ -1,0 +1,92 @@
+/* The parts of rank_offers, in the order in which they work:
+ *
+ *   rank_reasons.c  which offers cannot be ranked, and why
+ *   rank_group.c    offers alike but for the price form one group: precision, layout, step model
+ *   rank_draws.c    the groups' step times over all draws, intervals, the dominant uncertainty
+ *   rank_ties.c     order, ties, break-even prices
+ *   rank_next.c     what to measure next
+ *
+ * Private to rank*.c. */
+#ifndef REPORTS_RANK_PARTS_H
+#define REPORTS_RANK_PARTS_H
+
+#include "reports/evidence.h"
+#include "reports/report.h"
+#include "reports/stepcost.h"
+
+/* Seconds of one class (compute, memory, all-reduce) rest on a few sources: each moves its share. */
+enum { RANK_MAX_SPREADS = 4 };
+struct rank_spread {
+    size_t source;
+    double share, sigma;
+};
+struct rank_class {
+    struct rank_spread items[RANK_MAX_SPREADS];
+    size_t count;
+};
+enum { RANK_COMPUTE, RANK_MEMORY, RANK_COMM, RANK_CLASS_COUNT };
+
+struct rank_group {
+    struct evidence_subject subject;
+    int64_t devices;
+    const char *reason; /* why it cannot be ranked; "" = it can */
+    struct layout layout;
+    struct layout_memory memory;
+    struct step_model model;
+    struct rank_class classes[RANK_CLASS_COUNT];
+    enum evidence grade; /* of the rates that most of the step's seconds rest on */
+    bool unverified, comm_assumed;
+    const char *doubt;       /* of its measurements, as in struct rate */
+    struct step_times times; /* at the mean rates */
+    double *step_s;          /* one per draw      */
+    struct rank_interval step;
+    struct rank_interval billed_spot; /* step x goodput of a spot node */
+    const char *dominant;
+    double dominant_sigma; /* relative effect of that source on the step */
+};
+
+/* A row on its way, with its group. */
+struct ranked {
+    struct rank_row row;
+    size_t group_index;
+    const struct rank_group *group; /* set when all groups are there: the array moves before */
+};
+
+struct rank_work {
+    const struct rank_request *request;
+    struct arena *arena; /* of the ranking: texts that rows show */
+    struct evidence_base base;
+    struct rank_group *groups;
+    size_t group_count, group_capacity;
+    struct ranked *rows;
+    size_t row_count, row_capacity;
+    struct rank_reason *reasons;
+    size_t reason_count, reason_capacity;
+    size_t draws;
+    double *goodput; /* of spot, one per draw */
+    double goodput_low, goodput_high;
+    char currency[4]; /* of this ranking; "" until a price is seen */
+};
+
+/* rank_reasons.c */
+/* Counts one more offer under this reason; copies the text. */
+void rank_reason_add(struct rank_work *w, const char *text);
+/* Why this offer cannot be ranked whatever its rates are, in *text (from the arena); NULL = it can. */
+const char *rank_offer_reason(struct rank_work *w, const struct offer *o, const struct evidence_subject *s);
+
+/* rank_group.c: the group of these, made when it is new; an index, since the array moves. */
+size_t rank_group_of(struct rank_work *w, const struct evidence_subject *s, int64_t devices);
+
+/* rank_draws.c */
+void rank_draw_goodput(struct rank_work *w);
+void rank_draw_groups(struct rank_work *w);
+
+/* rank_ties.c: sorts, ties, break-even prices. */
+void rank_order(struct rank_work *w);
+/* Relative half-width of the 90 % interval of the step time. */
+double rank_half_width(const struct rank_group *g);
+
+/* rank_next.c */
+void rank_next_lines(const struct rank_work *w, struct ranking *out);
+
+#endif

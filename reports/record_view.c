@@ -1,0 +1,188 @@
+#include "reports/record_view.h"
+
+#include "model/collective.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of a normal, 95 % lie within +-1.96 sigma. */
+static const double sigmas_95 = 1.959963984540054;
+
+/* NaN when there is no interval: too few samples to say. A shift is taken as a spread to both sides. */
+static double within_sigma(const struct record_rate *r) {
+    double sigma = (r->high - r->low) / (2 * sigmas_95 * r->rate);
+    return r->state == SERIES_UNSTEADY ? fmax(sigma, fabs(r->shift) / 2) : sigma;
+}
+
+static const char *doubt_of(const struct record_rate *r) {
+    if (r->state == SERIES_UNSTEADY || r->state == SERIES_WIDE)
+        return series_state_name(r->state);
+    return isnan(r->low) ? "few samples" : "";
+}
+
+bool record_case_figure(const struct record_case *c, struct record_figure *out) {
+    *out = (struct record_figure){.per_s = NAN};
+    if (c->status != CASE_MEASURED)
+        return false;
+    for (size_t i = 0; i < c->rank_count; i++) {
+        struct record_rate rate = record_rank_rate(&c->ranks[i]);
+        if (!(rate.rate > 0) || rate.rate >= out->per_s)
+            continue;
+        out->per_s = rate.rate;
+        out->sigma = within_sigma(&rate);
+        out->doubt = doubt_of(&rate);
+    }
+    return out->per_s > 0;
+}
+
+/* Rates that a wider type did the work for say nothing of the type itself. */
+static bool is_emulated(const struct record_case *c) {
+    for (size_t i = 0; i < c->warning_count; i++)
+        if (strstr(c->warnings[i], "emulated"))
+            return true;
+    return false;
+}
+
+bool record_is_gpu(const struct record *r) {
+    const json_t *first = json_array_get(json_object_get(r->head, "devices"), 0);
+    return json_is_true(json_object_get(first, "is_gpu"));
+}
+
+const struct gpu *record_gpu(const struct record *r, const struct gpu_table *gpus) {
+    if (!record_is_gpu(r))
+        return NULL;
+    struct gpu_match m = gpu_match_name(gpus, r->device_name, r->device_memory_bytes);
+    return m.count == 1 ? m.candidates[0] : NULL;
+}
+
+static const char *refusal(const struct record *r, bool allow_simulated) {
+    if (r->state == RECORD_BROKEN)
+        return "record whose hash chain is broken: not used";
+    if (r->simulated && !allow_simulated)
+        return "record of a simulated device: not used unless asked for";
+    return "";
+}
+
+void record_view_make(struct arena *arena, const struct gpu_table *gpus, const struct record *record,
+                      bool allow_simulated, struct evidence_record *out) {
+    const char *slash = strrchr(record->path, '/');
+    *out = (struct evidence_record){.record = record,
+                                    .name = slash ? slash + 1 : record->path,
+                                    .is_gpu = record_is_gpu(record),
+                                    .refused = refusal(record, allow_simulated)};
+    out->gpu = record_gpu(record, gpus);
+    out->cases = arena_alloc(arena, (record->case_count + 1) * sizeof *out->cases);
+    for (size_t i = 0; i < record->case_count && !*out->refused; i++) {
+        struct record_figure f;
+        const struct record_case *c = &record->cases[i];
+        if (!is_emulated(c) && record_case_figure(c, &f))
+            out->cases[out->case_count++] =
+                (struct evidence_case){.test = c, .per_s = f.per_s, .sigma = f.sigma, .doubt = f.doubt};
+    }
+}
+
+static struct record_figure figure_of(const struct evidence_case *c) {
+    return (struct record_figure){.per_s = c->per_s, .sigma = c->sigma, .doubt = c->doubt};
+}
+
+static bool find_exact(const struct evidence_record *r, const struct op *op, struct record_figure *out) {
+    for (size_t i = 0; i < r->case_count; i++)
+        if (op_equal(&r->cases[i].test->op, op)) {
+            *out = figure_of(&r->cases[i]);
+            return true;
+        }
+    return false;
+}
+
+static bool find_nearest(const struct evidence_record *r, const struct op *op, double interpolated_sigma,
+                         struct record_figure *out) {
+    const struct evidence_case *best = NULL;
+    double best_distance = INFINITY;
+    for (size_t i = 0; i < r->case_count; i++) {
+        const struct op *other = &r->cases[i].test->op;
+        if (other->kind != op->kind || other->dtype != op->dtype)
+            continue;
+        double distance = fabs(log(op_flop(other) / op_flop(op)));
+        if (distance < best_distance) {
+            best = &r->cases[i];
+            best_distance = distance;
+        }
+    }
+    if (!best)
+        return false;
+    *out = figure_of(best);
+    out->sigma = hypot(out->sigma, interpolated_sigma);
+    out->interpolated = true;
+    return true;
+}
+
+/* The triad of the largest arrays: a smaller one may have run from a cache. */
+static bool find_bandwidth(const struct evidence_record *r, struct record_figure *out) {
+    const struct evidence_case *best = NULL;
+    for (size_t i = 0; i < r->case_count; i++) {
+        const struct op *op = &r->cases[i].test->op;
+        if (op->kind == OP_TRIAD && (!best || op_bytes(op) > op_bytes(&best->test->op)))
+            best = &r->cases[i];
+    }
+    if (best)
+        *out = figure_of(best);
+    return best != NULL;
+}
+
+/* The rate of the whole from the seconds of its parts. */
+static bool find_unfused(const struct evidence_record *r, const struct op *attention,
+                         double interpolated_sigma, struct record_figure *out) {
+    struct op parts[OP_MAX_PARTS];
+    const char *unit;
+    size_t count = op_unfused_attention(attention, parts);
+    double seconds = 0, weighted_sigma = 0;
+    *out = (struct record_figure){.doubt = ""};
+    for (size_t i = 0; i < count; i++) {
+        struct record_figure f;
+        if (!record_view_rate(r, &parts[i], interpolated_sigma, &f))
+            return false;
+        double part_s = op_work(&parts[i], &unit) / f.per_s;
+        seconds += part_s;
+        weighted_sigma += part_s * f.sigma;
+        out->interpolated |= f.interpolated;
+        if (*f.doubt)
+            out->doubt = f.doubt;
+    }
+    out->per_s = op_flop(attention) / seconds;
+    out->sigma = weighted_sigma / seconds;
+    return count > 0;
+}
+
+bool record_view_rate(const struct evidence_record *r, const struct op *op, double interpolated_sigma,
+                      struct record_figure *out) {
+    if (find_exact(r, op, out))
+        return true;
+    if (!op_is_compute_bound(op))
+        return find_bandwidth(r, out);
+    return find_nearest(r, op, interpolated_sigma, out) ||
+           (op->kind == OP_ATTENTION && find_unfused(r, op, interpolated_sigma, out));
+}
+
+bool record_view_allreduce(const struct evidence_record *r, struct record_figure *out) {
+    const struct evidence_case *best = NULL;
+    for (size_t i = 0; i < r->case_count; i++) {
+        const struct op *op = &r->cases[i].test->op;
+        if (op->kind == OP_ALLREDUCE && (!best || op->elements > best->test->op.elements))
+            best = &r->cases[i];
+    }
+    if (!best)
+        return false;
+    *out = figure_of(best);
+    const char *unit;
+    double bytes = (double)best->test->op.elements * dtype_bytes(best->test->op.dtype);
+    double seconds = op_work(&best->test->op, &unit) / best->per_s;
+    out->per_s = collective_busbw(COLLECTIVE_ALLREDUCE, (size_t)r->record->device_count, bytes, seconds);
+    return out->per_s > 0;
+}
+
+bool record_view_has_gemm(const struct evidence_record *r, enum dtype t) {
+    for (size_t i = 0; i < r->case_count; i++)
+        if (r->cases[i].test->op.kind == OP_GEMM && r->cases[i].test->op.dtype == t)
+            return true;
+    return false;
+}

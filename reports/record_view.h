@@ -1,0 +1,32 @@
+/* A record as evidence: its rates, worked out once, and which of them answers for an op. */
+#ifndef REPORTS_RECORD_VIEW_H
+#define REPORTS_RECORD_VIEW_H
+
+#include "reports/evidence.h"
+
+/* Fills *out from *record (borrowed); pieces come from the arena. out->refused says why it is no evidence. */
+void record_view_make(struct arena *arena, const struct gpu_table *gpus, const struct record *record,
+                      bool allow_simulated, struct evidence_record *out);
+
+struct record_figure {
+    double per_s, sigma; /* FLOP/s or bytes/s; relative, within the run: NaN = too few samples to say */
+    bool interpolated;
+    const char *doubt; /* "unsteady", "wide", "few samples" or "" */
+};
+/* The op's own case; else, compute-bound: the nearest shape of the same kind and dtype, in log FLOP
+ * (interpolated: adds that sigma); ATTENTION: its unfused parts; else the bandwidth of the triad. */
+bool record_view_rate(const struct evidence_record *r, const struct op *op, double interpolated_sigma,
+                      struct record_figure *out);
+/* Bus bandwidth from the largest measured all-reduce. */
+bool record_view_allreduce(const struct evidence_record *r, struct record_figure *out);
+/* True when a GEMM in t was measured and not emulated. */
+bool record_view_has_gemm(const struct evidence_record *r, enum dtype t);
+
+/* Is the device of this record a GPU? As the head line says. */
+bool record_is_gpu(const struct record *r);
+/* Which GPU, by the driver's name and memory; NULL for a CPU, an unknown or an ambiguous one. */
+const struct gpu *record_gpu(const struct record *r, const struct gpu_table *gpus);
+/* The rate of the slowest rank, its relative within-run sigma. False when nothing was measured. */
+bool record_case_figure(const struct record_case *c, struct record_figure *out);
+
+#endif

@@ -1,0 +1,184 @@
+/* Front door of reports/: what a record means and what a step costs. Plain C without GPU, clock or
+ * network: everything here is a function of records, offers and the data tables. */
+#ifndef REPORTS_REPORT_H
+#define REPORTS_REPORT_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/money.h"
+#include "model/gpu.h"
+#include "model/layout.h"
+#include "model/record.h"
+#include "model/workload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- offers ---- */
+
+/* Price terms are rows of terms.c: how a term turns a price into a billed node-hour, and whether it can be
+ * interrupted. */
+enum term { TERM_ON_DEMAND, TERM_SPOT, TERM_COUNT };
+const char *term_name(enum term t); /* "on-demand", "spot" */
+
+struct offer {
+    const char *provider, *region, *sku;
+    const char *device;      /* as the catalogue writes it; "" = no accelerator */
+    struct gpu_match match;  /* what that can be                               */
+    int64_t device_count;    /* per node                                       */
+    double gpu_memory_bytes; /* per GPU as the catalogue says; NaN             */
+    double vcpus, host_memory_bytes;
+    enum term term;
+    struct price price;   /* per node-hour */
+    const char *observed; /* date of the price, "" = not said */
+    const char *file;
+    size_t line;
+    size_t merged;    /* rows that this one stands for (zones of one region, duplicates) */
+    const char *note; /* what was odd about the row, "" = nothing */
+};
+
+/* What became of each row of one file: read = kept + merged + refused. A row may give two offers
+ * (on-demand and spot): those are counted in offers. */
+struct offer_account {
+    const char *file, *format, *provider;
+    const char *ignored; /* columns that were not read, "A, B"; "" = none */
+    size_t rows_read, rows_kept, rows_merged, rows_refused, offers;
+};
+struct offer_refusal {
+    const char *file;
+    size_t line; /* CSV; in JSON the offer's place in the list, from 1 */
+    const char *reason;
+};
+struct offer_set {
+    struct arena arena;
+    struct offer *offers;
+    size_t count, capacity;
+    struct offer_account *accounts;
+    size_t account_count, account_capacity;
+    struct offer_refusal *refusals;
+    size_t refusal_count, refusal_capacity;
+};
+
+/* Adds a file; the layout is recognised by its header or keys (rows of catalogues.c). A file that is no
+ * catalogue is an error; a bad row is a refusal and the rest is read. */
+int offers_read(struct offer_set *set, const struct gpu_table *gpus, const char *path,
+                struct err *e) MUST_CHECK;
+/* The example extracts that come with the program. */
+int offers_read_examples(struct offer_set *set, const struct gpu_table *gpus, const struct data *data,
+                         struct err *e) MUST_CHECK;
+void offers_free(struct offer_set *set);
+
+/* ---- ranking ---- */
+
+enum evidence { EVIDENCE_A, EVIDENCE_B, EVIDENCE_C, EVIDENCE_D };
+
+struct rank_request {
+    const struct workload *workload;
+    const struct offer_set *offers;
+    const struct gpu_table *gpus;
+    const struct data *data;
+    const struct record *records;
+    size_t record_count;
+    struct price own_price; /* of the machine that records without an offer were made on; NaN = unknown */
+    bool allow_simulated;
+    double checkpoint_s, restart_s; /* spot: writing a checkpoint; getting going again */
+    uint64_t seed;
+    size_t draws;
+};
+
+struct rank_interval {
+    double low, mid, high; /* 90 % */
+};
+
+struct rank_row {
+    const struct offer *offer;   /* NULL for this machine */
+    const struct record *record; /* its evidence, if a record is */
+    const struct gpu *gpu;       /* NULL for a CPU              */
+    const char *label;           /* "aws p4d.24xlarge us-east-1", "this machine" */
+    enum term term;
+    struct price price;
+    struct layout layout;
+    struct layout_memory memory;
+    enum evidence evidence; /* of the rates that most of the step's seconds rest on */
+    bool unverified;   /* rests on a figure no vendor page confirms */
+    bool comm_assumed; /* all-reduce from the line rate, not measured */
+    /* seconds per step, additive: they sum to step_s.mid */
+    double compute_s, memory_s, optimizer_s, exposed_comm_s, straggler_s;
+    struct rank_interval step_s, cost; /* cost: per step, in the price's currency; NaN without price */
+    double goodput_low, goodput_high;  /* spot: factor on cost by the stated interruption range; else 1 */
+    double cost_per_mtok;
+    double p_leader; /* P(the leader of its group is cheaper); of a leader: P(the section's first row is) */
+    size_t tie;      /* rows of one number are not told apart from its first row; 0 without price */
+    double break_even_per_hour; /* node-hour price at which it costs what the leader costs */
+    const char *dominant;       /* largest source of its uncertainty */
+};
+
+struct rank_reason {
+    const char *reason;
+    size_t offers;
+};
+struct rank_next {
+    const char *text; /* what to measure next, with minutes and price */
+};
+
+struct ranking {
+    struct arena arena;
+    struct rank_row *rows; /* on-demand by cost; then spot by cost; rows without price last */
+    size_t count;
+    size_t on_demand, spot, unpriced;
+    struct rank_reason *not_ranked;
+    size_t not_ranked_count;
+    struct rank_next *next;
+    size_t next_count;
+};
+
+int rank_offers(const struct rank_request *r, struct ranking *out, struct err *e) MUST_CHECK;
+void ranking_free(struct ranking *r);
+
+/* ---- findings: rows of findings.c, each a detector over one record ---- */
+
+struct finding {
+    const char *id;      /* "throttled", "wrong_result", "blas_core" ... */
+    const char *case_id; /* "" = the whole record */
+    const char *text;    /* the evidence and the mend, one line */
+};
+struct findings {
+    struct arena arena;
+    struct finding *items;
+    size_t count, capacity;
+};
+int findings_read(const struct record *r, const struct gpu_table *gpus, const struct data *data,
+                  struct findings *out, struct err *e) MUST_CHECK;
+void findings_free(struct findings *f);
+
+/* ---- printing: rows of writers.c, one file a format ---- */
+
+enum column_kind { COLUMN_TEXT, COLUMN_NUMBER };
+struct column {
+    const char *key;   /* for json and csv, with its unit: "cost_usd_per_step" */
+    const char *title; /* for people */
+    enum column_kind kind;
+};
+struct cell {
+    const char *text; /* for people; also the value of a text column */
+    double number;    /* the value of a number column, base units; NaN = null */
+};
+struct table {
+    const char *title; /* NULL = none */
+    const struct column *columns;
+    size_t column_count;
+    struct cell *cells;                     /* row by row */
+    size_t cell_count, row_count, capacity; /* row_count: whole rows */
+    struct arena arena;                     /* of the cells' texts */
+};
+void table_init(struct table *t, const char *title, const struct column *columns, size_t column_count);
+void table_text(struct table *t, const char *text); /* next cell; copied */
+void table_number(struct table *t, double number, const char *text);
+void table_free(struct table *t);
+
+extern const char *const writer_names[]; /* "table", "json", "csv", "markdown", NULL */
+void table_write(const struct table *t, int format, FILE *out);
+
+#endif

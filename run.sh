@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# ./run.sh                    install what is missing, build, measure this machine, rank it among offers
+# ./run.sh test [PRESET]      build and run the whole test suite (PRESET: release, asan, tsan)
+# ./run.sh lint               formatters, linters, and a -Werror build with gcc and with clang
+# ./run.sh SUBCOMMAND ...     build if needed, then: stepcost SUBCOMMAND ...
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+here=$PWD
+
+# One row a package: who needs it, a file that shows it is there, its name on Debian 12, Ubuntu 22.04 and
+# Ubuntu 24.04 (one name where all agree), and what is lost without it.
+packages() {
+    cat <<'TABLE'
+build  cc                      gcc                     the build
+build  cmake                   cmake                   the build
+build  pkg-config              pkg-config              the build
+build  make                    make                    the build
+build  jansson.h               libjansson-dev          the build
+build  sodium.h                libsodium-dev           the build
+build  cblas.h                 libopenblas-openmp-dev  GEMM on the CPU
+build  hwloc.h                 libhwloc-dev            pinning by topology
+test   cmocka.h                libcmocka-dev           the tests
+lint   clang                   clang                   the second compiler
+lint   omp.h                   libomp-dev              OpenMP under clang
+lint   clang-format            clang-format            format check
+lint   clang-tidy              clang-tidy              lint
+lint   cppcheck                cppcheck                lint
+lint   shellcheck              shellcheck              lint of scripts
+TABLE
+}
+
+say() { printf '%s\n' "$*" >&2; }
+
+# A command on the PATH, or a header that some compiler folder has.
+present() {
+    case $1 in
+    cblas.h) compgen -G '/usr/lib/*/openblas-openmp/libopenblas.so' >/dev/null ;;
+    omp.h) compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h' >/dev/null ;;
+    *.h) compgen -G "/usr/include/$1" >/dev/null || compgen -G "/usr/include/*-linux-gnu/$1" >/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+# need GROUP...: installs what these groups lack; without root, lists what is lost and how to get it.
+need() {
+    local missing=() lost=() group probe package loss
+    while read -r group probe package loss; do
+        [[ " $* " == *" $group "* ]] || continue
+        present "$probe" && continue
+        missing+=("$package")
+        lost+=("  $package: $loss")
+    done < <(packages)
+    [ ${#missing[@]} -gt 0 ] || return 0
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=(sudo -n)
+    fi
+    if command -v apt-get >/dev/null && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }; then
+        say "installing: ${missing[*]}"
+        "${as_root[@]}" apt-get update -qq || true
+        if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            "${missing[@]}" >/dev/null; then
+            return 0
+        fi
+    fi
+    say "missing here, and not installed (no root, or no package of that name); without them is lost:"
+    printf '%s\n' "${lost[@]}" >&2
+    say "to get them: sudo apt-get install ${missing[*]}"
+}
+
+# build PRESET [CMAKE OPTION...]: configures once; afterwards the build tool itself notices what changed.
+build() {
+    local preset=$1 folder
+    shift
+    folder=$here/build
+    [ "$preset" = release ] || folder=$here/build-$preset
+    if [ ! -f "$folder/CMakeCache.txt" ] || [ $# -gt 0 ]; then
+        cmake --preset "$preset" "$@" >"$folder.log" 2>&1 || {
+            tail -n 30 "$folder.log" >&2
+            say "configuring failed; the whole log: $folder.log"
+            exit 3
+        }
+        grep -- '-- without: ' "$folder.log" | sed 's/^-- //' >&2 || true
+    fi
+    cmake --build "$folder" --parallel "$(nproc)" >"$folder.log" 2>&1 || {
+        tail -n 40 "$folder.log" >&2
+        say "the build failed; the whole log: $folder.log"
+        exit 3
+    }
+}
+
+main_job() {
+    local record status=0
+    record=results/$(uname -n)-$(date -u +%Y%m%dT%H%M%SZ).jsonl
+    mkdir -p results
+    # 1 = some case failed: the rest is measured and ranked all the same, and the status is kept.
+    build/stepcost run --tier smoke --workload gpt2-124m --out "$record" || status=$?
+    [ "$status" -le 1 ] || exit "$status"
+    build/stepcost rank --workload gpt2-124m --record "$record" --format csv --out "${record%.jsonl}.ranking.csv"
+    echo
+    build/stepcost rank --workload gpt2-124m --record "$record"
+    echo
+    echo "record:       $record"
+    echo "every row:    ${record%.jsonl}.ranking.csv"
+    return "$status"
+}
+
+case ${1:-} in
+"")
+    need build
+    build release
+    main_job
+    ;;
+test)
+    need build test
+    build "${2:-release}"
+    ctest --preset "${2:-release}"
+    ;;
+lint)
+    need build test lint
+    exec tests/lint.sh
+    ;;
+*)
+    need build
+    build release
+    exec build/stepcost "$@"
+    ;;
+esac

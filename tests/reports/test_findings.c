@@ -1,0 +1,360 @@
+#include "tests/reports/fixture.h"
+
+/* ---- records with one fault each ---- */
+
+static const struct op *toy_gemm(void) {
+    /* 2 x 4096^3 = 137 GFLOP: 1.7 ms at ALPHA's 80 TFLOP/s, above the 100 us that a verdict wants */
+    static const struct op op = {.kind = OP_GEMM,
+                                 .dtype = DTYPE_BF16,
+                                 .accumulate = DTYPE_FP32,
+                                 .m = 4096,
+                                 .n = 4096,
+                                 .k = 4096,
+                                 .batch = 1};
+    return &op;
+}
+
+static struct fixture_record alpha(const struct fixture_case *cases, size_t count) {
+    return (struct fixture_record){.device = "NVIDIA Alpha",
+                                   .memory_bytes = 16.0 * (1 << 30),
+                                   .is_gpu = true,
+                                   .cases = cases,
+                                   .case_count = count};
+}
+
+static struct fixture_record cpu(const struct fixture_case *cases, size_t count) {
+    return (struct fixture_record){
+        .device = "a CPU", .memory_bytes = 4e9, .cases = cases, .case_count = count};
+}
+
+/* Reads the findings of this record; ids are compared in order. */
+static void assert_findings(const struct fixture_record *f, const char *const *ids, size_t count) {
+    struct gpu_table gpus;
+    struct record record;
+    struct findings found;
+    struct err e;
+    assert_ok(gpu_table_load(&toy_data, &gpus, &e), &e);
+    fixture_write(f, &record);
+    assert_ok(findings_read(&record, &gpus, &toy_data, &found, &e), &e);
+    for (size_t i = 0; i < found.count || i < count; i++) {
+        if (i >= found.count)
+            fail_msg("missing: %s", ids[i]);
+        if (i >= count)
+            fail_msg("too many: %s %s: %s", found.items[i].id, found.items[i].case_id, found.items[i].text);
+        assert_string_equal(found.items[i].id, ids[i]);
+        assert_true(*found.items[i].text != '\0');
+    }
+    findings_free(&found);
+    record_free(&record);
+    gpu_table_free(&gpus);
+}
+
+#define NONE(f)    assert_findings(f, NULL, 0)
+#define ONE(f, id) assert_findings(f, (const char *const[]){id}, 1)
+
+static struct fixture_case healthy_gemm(void) {
+    return (struct fixture_case){.id = "gemm", .op = *toy_gemm(), .rate = 78e12};
+}
+
+static struct fixture_case healthy_triad(void) {
+    return (struct fixture_case){
+        .id = "triad", .op = op_elementwise(OP_TRIAD, 1 << 28, DTYPE_FP64), .rate = 900e9};
+}
+
+static void a_healthy_record_raises_nothing(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    NONE(&f);
+    f = cpu(cases, COUNT(cases));
+    NONE(&f);
+    f.case_count = 0;
+    NONE(&f);
+}
+
+/* ---- how a case ended ---- */
+
+static void names_how_a_case_failed(void **state) {
+    (void)state;
+    static const struct {
+        const char *reason, *id;
+    } rows[] = {
+        {"rank 0: wrong result: 8 of 68 sampled elements; C[17] is 3 where 2 +- 1e-6 is right",
+         "wrong_result"},
+        {"rank 0: no answer for 5.00 s; killed", "worker_hung"},
+        {"rank 3: worker killed by signal 9 (Killed)", "worker_died"},
+        {"rank 3: worker exited with status 1", "worker_died"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_case cases[] = {
+            {.id = "gemm", .op = *toy_gemm(), .status = CASE_FAILED, .reason = rows[i].reason},
+            healthy_triad()};
+        struct fixture_record f = alpha(cases, COUNT(cases));
+        ONE(&f, rows[i].id);
+    }
+}
+
+static void a_case_that_cannot_run_here_is_no_finding(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {{.id = "gemm",
+                                    .op = *toy_gemm(),
+                                    .status = CASE_NOT_TESTED,
+                                    .reason = "no answer for this type on this device"}};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    NONE(&f);
+}
+
+/* ---- throttled, unsteady ---- */
+
+static double slower_in_the_second_half(size_t i, size_t n) {
+    return i < n / 2 ? 1 : 1 / 0.7;
+}
+
+static double clock_falls_in_the_second_half(size_t i, size_t n) {
+    return i < n / 2 ? 1.5e9 : 0.7 * 1.5e9;
+}
+
+static double steady_clock(size_t i, size_t n) {
+    (void)i, (void)n;
+    return 1.5e9;
+}
+
+/* Seconds: grows by half of a case that lasts n samples of 1.76 ms (137 GFLOP at 78 TFLOP/s). */
+static double counter_grows(size_t i, size_t n) {
+    return i < n / 2 ? 3 : 3 + 1.76e-3 * (double)(i - n / 2);
+}
+
+static double counter_stands(size_t i, size_t n) {
+    (void)i, (void)n;
+    return 3;
+}
+
+static void calls_a_case_throttled_and_not_also_unsteady(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].slowdown = slower_in_the_second_half;
+    cases[0].clock_hz = clock_falls_in_the_second_half;
+    ONE(&f, "throttled");
+    cases[0].clock_hz = steady_clock;
+    cases[0].throttled_s = counter_grows;
+    ONE(&f, "throttled");
+}
+
+/* Throttled from its first sample: the rate is steady and low, and only the counter tells. The low rate is
+ * not held against the device. */
+static void knows_a_throttled_case_by_its_counter_alone(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].rate = 0.7 * 78e12;
+    cases[0].throttled_s = counter_grows;
+    ONE(&f, "throttled");
+}
+
+static void a_counter_that_stands_is_history(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].throttled_s = counter_stands;
+    NONE(&f);
+}
+
+static void a_clock_that_falls_without_loss_is_no_finding(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[1].clock_hz = clock_falls_in_the_second_half; /* memory does not follow the clock */
+    NONE(&f);
+}
+
+static void calls_a_shift_without_a_cause_unsteady(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].slowdown = slower_in_the_second_half;
+    ONE(&f, "unsteady");
+    cases[0].clock_hz = steady_clock;
+    cases[0].throttled_s = counter_stands;
+    ONE(&f, "unsteady");
+}
+
+/* ---- outliers ---- */
+
+static double every_20th_takes_5_times_as_long(size_t i, size_t n) {
+    (void)n;
+    return i % 20 == 7 ? 5 : 1;
+}
+
+static double two_take_5_times_as_long(size_t i, size_t n) {
+    (void)n;
+    return i == 20 || i == 41 ? 5 : 1;
+}
+
+static double every_20th_takes_a_third_longer(size_t i, size_t n) {
+    (void)n;
+    return i % 20 == 7 ? 1.33 : 1;
+}
+
+/* 256 samples: 13 outliers are 5 %. The rate of 78 TFLOP/s falls to 78 / 1.2 = 65, 81 % of the reference: the
+ * outliers are the cause. */
+static void counts_outliers(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = cpu(cases, COUNT(cases));
+    cases[0].samples = 256;
+    cases[0].slowdown = every_20th_takes_5_times_as_long;
+    ONE(&f, "outliers");
+    cases[0].slowdown = two_take_5_times_as_long;
+    NONE(&f);
+    cases[0].slowdown = every_20th_takes_a_third_longer;
+    NONE(&f);
+}
+
+/* 4 cases of 64 samples with 2 outliers each: too few in any case, 8 of 256 in all. */
+static void adds_up_outliers_that_are_few_in_every_case(void **state) {
+    (void)state;
+    struct fixture_case cases[4];
+    for (size_t i = 0; i < COUNT(cases); i++)
+        cases[i] = healthy_triad();
+    cases[0].id = "a", cases[1].id = "b", cases[2].id = "c", cases[3].id = "d";
+    struct fixture_record f = cpu(cases, COUNT(cases));
+    for (size_t i = 0; i < COUNT(cases); i++)
+        cases[i].slowdown = two_take_5_times_as_long;
+    ONE(&f, "outliers");
+    f.case_count = 1;
+    NONE(&f);
+}
+
+static void outliers_are_not_held_against_the_device(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].samples = 256;
+    cases[0].slowdown = every_20th_takes_5_times_as_long;
+    ONE(&f, "outliers");
+}
+
+/* ---- slow_device ---- */
+
+/* References of ALPHA: 80 TFLOP/s with a tolerance of 10 %: 72; datasheet 1000 GB/s, of which 85 %. */
+static void holds_a_gpu_against_its_references(void **state) {
+    (void)state;
+    static const struct {
+        double gemm, triad;
+        size_t findings;
+    } rows[] = {{73e12, 860e9, 0}, {71e12, 860e9, 1}, {73e12, 840e9, 1}, {40e12, 500e9, 2}};
+    static const char *const ids[] = {"slow_device", "slow_device"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+        struct fixture_record f = alpha(cases, COUNT(cases));
+        cases[0].rate = rows[i].gemm;
+        cases[1].rate = rows[i].triad;
+        assert_findings(&f, ids, rows[i].findings);
+    }
+}
+
+/* 2 x 1024^3 = 2.1 GFLOP take 27 us at the reference rate: too short to judge a device by. */
+static void judges_a_device_by_long_products_only(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {
+        {.id = "small", .op = op_gemm(1024, 1024, 1024, DTYPE_BF16), .rate = 20e12}};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    NONE(&f);
+}
+
+static void an_unknown_device_gets_no_verdict(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].rate = 1e12;
+    cases[1].rate = 1e9;
+    f.device = "NVIDIA Unheard Of";
+    NONE(&f);
+}
+
+/* ---- above_peak ---- */
+
+/* Datasheet of ALPHA: 100 TFLOP/s, 1000 GB/s; 2 % over is still believed. */
+static void refuses_rates_above_the_datasheet(void **state) {
+    (void)state;
+    static const struct {
+        double gemm, triad;
+        size_t findings;
+    } rows[] = {{101e12, 1010e9, 0}, {103e12, 1010e9, 1}, {101e12, 1030e9, 1}};
+    static const char *const ids[] = {"above_peak"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+        struct fixture_record f = alpha(cases, COUNT(cases));
+        cases[0].rate = rows[i].gemm;
+        cases[1].rate = rows[i].triad;
+        assert_findings(&f, ids, rows[i].findings);
+    }
+}
+
+/* A CPU is held against its own register-only loop, of the same type. */
+static void refuses_a_cpus_product_above_the_calibrated_peak(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {
+        {.id = "fma32", .op = op_elementwise(OP_FMA, 1 << 27, DTYPE_FP32), .rate = 100e9},
+        {.id = "fma64", .op = op_elementwise(OP_FMA, 1 << 27, DTYPE_FP64), .rate = 50e9},
+        {.id = "g32", .op = op_gemm(1024, 1024, 1024, DTYPE_FP32), .rate = 95e9},
+        {.id = "g64", .op = op_gemm(1024, 1024, 1024, DTYPE_FP64), .rate = 47e9},
+    };
+    struct fixture_record f = cpu(cases, COUNT(cases));
+    NONE(&f);
+    cases[3].rate = 60e9;
+    ONE(&f, "above_peak");
+}
+
+/* ---- blas_core ---- */
+
+static void knows_a_blas_core_that_does_not_fit_the_cpu(void **state) {
+    (void)state;
+    static const char avx2[] = "avx avx2 fma", avx512[] = "avx avx2 fma avx512f avx512bw", avx[] = "avx";
+    static const struct {
+        const char *core, *features, *forced;
+        bool finding;
+    } rows[] = {
+        {"Haswell", avx2, NULL, false},       {"Zen", avx2, NULL, false},
+        {"SkylakeX", avx512, NULL, false},    {"Sandybridge", avx, NULL, false},
+        {"Haswell", avx512, NULL, false},     {"Zen", avx512, NULL, false},
+        {"Haswell", avx512, "Haswell", true}, {"Haswell", avx2, "Haswell", false},
+        {"Prescott", avx2, "Prescott", true}, {"Prescott", avx2, NULL, true},
+        {"Sandybridge", avx2, NULL, true},    {"Nehalem", avx512, NULL, true},
+        {"Core2", avx512, NULL, true},        {"SkylakeX", avx2, "SkylakeX", true},
+        {"Haswell", avx, NULL, true},         {"NeoverseN1", "asimd", NULL, false},
+        {"Prescott", NULL, NULL, false},      {NULL, avx2, NULL, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_record f = cpu(NULL, 0);
+        f.core = rows[i].core;
+        f.features = rows[i].features;
+        f.forced_core = rows[i].forced;
+        static const char *const ids[] = {"blas_core"};
+        assert_findings(&f, ids, rows[i].finding);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_healthy_record_raises_nothing),
+        cmocka_unit_test(names_how_a_case_failed),
+        cmocka_unit_test(a_case_that_cannot_run_here_is_no_finding),
+        cmocka_unit_test(calls_a_case_throttled_and_not_also_unsteady),
+        cmocka_unit_test(knows_a_throttled_case_by_its_counter_alone),
+        cmocka_unit_test(a_counter_that_stands_is_history),
+        cmocka_unit_test(a_clock_that_falls_without_loss_is_no_finding),
+        cmocka_unit_test(calls_a_shift_without_a_cause_unsteady),
+        cmocka_unit_test(counts_outliers),
+        cmocka_unit_test(adds_up_outliers_that_are_few_in_every_case),
+        cmocka_unit_test(outliers_are_not_held_against_the_device),
+        cmocka_unit_test(holds_a_gpu_against_its_references),
+        cmocka_unit_test(judges_a_device_by_long_products_only),
+        cmocka_unit_test(an_unknown_device_gets_no_verdict),
+        cmocka_unit_test(refuses_rates_above_the_datasheet),
+        cmocka_unit_test(refuses_a_cpus_product_above_the_calibrated_peak),
+        cmocka_unit_test(knows_a_blas_core_that_does_not_fit_the_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
