@@ -37,13 +37,13 @@ void plan_free(struct plan *p);
 
 struct plan_request {
     const struct device_info *device;
-    int64_t devices;
+    int64_t devices;                 /* 0 = all there are                                                */
     const struct workload *workload; /* NULL = none                                   */
     const char *const *shapes;       /* "MxNxK", or empty                             */
     size_t shape_count;
     const enum dtype *dtypes; /* empty = the benchmark's own choice for the device     */
     size_t dtype_count;
-    double seconds; /* per case                                                        */
+    double seconds; /* per case; 0 or NaN = as the tier has it                          */
 };
 
 struct bench {

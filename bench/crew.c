@@ -13,6 +13,7 @@ static const uint64_t open_patience_ns = 120 * UINT64_C(1000000000);
 /* A dying worker closes its socket before it can be reaped. */
 static const uint64_t exit_patience_ns = 500 * UINT64_C(1000000);
 static const uint64_t poll_step_ns = 1000000;
+static const uint64_t stop_look_ns = 100 * UINT64_C(1000000);
 
 static int start(struct crew *crew, int rank, struct err *e) {
     char device[24], threads[24];
@@ -43,11 +44,23 @@ static int read_first(struct crew *crew, int rank, const char *line, int *count,
     return result;
 }
 
+/* As proc_receive, but looks at the stop flag from time to time. */
+static int receive_first(struct crew *crew, int rank, char **line, uint64_t deadline_ns, struct err *e) {
+    for (;;) {
+        uint64_t now_ns = clock_monotonic_ns();
+        uint64_t look_ns = now_ns + stop_look_ns < deadline_ns ? now_ns + stop_look_ns : deadline_ns;
+        int got = proc_receive(&crew->ranks[rank].proc.channel, line, look_ns, e);
+        bool stopped = crew->stop != NULL && *crew->stop;
+        if (got != 0 || stopped || now_ns >= deadline_ns)
+            return got;
+    }
+}
+
 static int await_ready(struct crew *crew, int rank, uint64_t deadline_ns, int *count, struct err *e) {
     struct crew_rank *r = &crew->ranks[rank];
     char *line, cause[ERR_TEXT_SIZE / 2];
     uint64_t limit_ns = clock_monotonic_ns() + open_patience_ns;
-    int got = proc_receive(&r->proc.channel, &line, limit_ns < deadline_ns ? limit_ns : deadline_ns, e);
+    int got = receive_first(crew, rank, &line, limit_ns < deadline_ns ? limit_ns : deadline_ns, e);
     if (got == 1 && read_first(crew, rank, line, count, e) == 0) {
         r->ready = true;
         return 0;
@@ -60,16 +73,15 @@ static int await_ready(struct crew *crew, int rank, uint64_t deadline_ns, int *c
     return err_set(e, code, "%s device %d cannot be opened: %s", crew->backend, rank, cause);
 }
 
-int crew_open(struct crew *crew, const char *backend, const struct backend_config *config, int64_t devices,
-              struct err *e) {
-    *crew = (struct crew){.backend = backend, .config = *config, .size = 1};
+int crew_open(struct crew *crew, int64_t devices, struct err *e) {
+    crew->size = 1;
     crew->ranks = xcalloc(1, sizeof *crew->ranks);
     int count = 0;
     if (start(crew, 0, e) != 0 || await_ready(crew, 0, UINT64_MAX, &count, e) != 0)
         return -1;
     if (devices > count) {
-        return err_set(e, ERR_NO_DEVICE, "%s: %" PRId64 " devices wanted, there are %d", backend, devices,
-                       count);
+        return err_set(e, ERR_NO_DEVICE, "%s: %" PRId64 " devices wanted, there are %d", crew->backend,
+                       devices, count);
     }
     int size = devices > 0 ? (int)devices : count;
     crew->ranks = xrealloc(crew->ranks, (size_t)size * sizeof *crew->ranks);

@@ -13,14 +13,15 @@ struct crew_rank {
 struct crew {
     const char *backend;
     struct backend_config config;
+    const volatile int *stop; /* no more waiting once it is set; NULL = none */
     struct crew_rank *ranks;
     int size;
 };
 
 /* Starts a worker for each of the first `devices` devices (0 = all there are) and waits until each has
- * opened its own. ERR_NO_DEVICE names the device and the cause. crew_close is due in any case. */
-int crew_open(struct crew *crew, const char *backend, const struct backend_config *config, int64_t devices,
-              struct err *e) MUST_CHECK;
+ * opened its own; backend, config and stop are set before. ERR_NO_DEVICE names the device and the cause.
+ * crew_close is due in any case. */
+int crew_open(struct crew *crew, int64_t devices, struct err *e) MUST_CHECK;
 void crew_close(struct crew *crew);
 /* Replaces every worker that was lost. deadline_ns: on the monotonic clock. */
 int crew_restore(struct crew *crew, uint64_t deadline_ns, struct err *e) MUST_CHECK;

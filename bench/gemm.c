@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const int64_t sweep[] = {512, 1024, 2048, 4096};
 enum { CPU_SWEEP = 3, GPU_SWEEP = 4 };
@@ -86,21 +87,24 @@ static int plan_dtype(const struct plan_request *r, struct plan *out, enum dtype
     return 0;
 }
 
-int gemm_plan(const struct plan_request *r, struct plan *out, struct err *e) {
+/* The types to measure when none are asked for; returns how many. */
+static size_t usual_dtypes(const struct plan_request *r, enum dtype *out) {
     static const enum dtype cpu_types[] = {DTYPE_FP32, DTYPE_FP64};
     static const enum dtype gpu_types[] = {DTYPE_BF16, DTYPE_FP16, DTYPE_TF32, DTYPE_FP32};
-    enum dtype of_workload;
-    const enum dtype *types = r->device->is_gpu ? gpu_types : cpu_types;
     size_t count =
         r->device->is_gpu ? sizeof gpu_types / sizeof gpu_types[0] : sizeof cpu_types / sizeof cpu_types[0];
-    if (r->dtype_count > 0) {
-        types = r->dtypes;
-        count = r->dtype_count;
-    } else if (r->workload != NULL) {
-        of_workload = plan_workload_dtype(r);
-        types = &of_workload;
-        count = 1;
+    if (r->workload != NULL) {
+        out[0] = plan_workload_dtype(r);
+        return 1;
     }
+    memcpy(out, r->device->is_gpu ? gpu_types : cpu_types, count * sizeof *out);
+    return count;
+}
+
+int gemm_plan(const struct plan_request *r, struct plan *out, struct err *e) {
+    enum dtype usual[DTYPE_COUNT];
+    size_t count = r->dtype_count > 0 ? r->dtype_count : usual_dtypes(r, usual);
+    const enum dtype *types = r->dtype_count > 0 ? r->dtypes : usual;
     for (size_t i = 0; i < count; i++)
         if (plan_dtype(r, out, types[i], e) != 0)
             return -1;

@@ -1,12 +1,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/series.h"
+#include "base/units.h"
 #include "bench/operands.h"
 #include "kernels/group.h"
 #include "kernels/ref/ref.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,6 +22,7 @@ static const double iterations_max = 1e12;
 
 /* What a step says: go on, or the case is over and its status set. -1 is the device's failure. */
 enum { GO_ON = 0, CASE_OVER = 1 };
+enum { WARNING_SIZE = sizeof((struct runner_result *)0)->warnings[0] };
 
 struct run {
     const struct runner *r;
@@ -51,46 +52,38 @@ static double seconds_since(const struct run *run, uint64_t then_ns) {
     return (double)(now_ns(run) - then_ns) * 1e-9;
 }
 
-PRINTF_LIKE(3, 4)
-static int case_over(struct run *run, enum case_status status, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(run->out->reason, sizeof run->out->reason, format, args);
-    va_end(args);
+static int case_over(struct run *run, enum case_status status, const char *reason) {
+    snprintf(run->out->reason, sizeof run->out->reason, "%.239s", reason);
     run->out->status = status;
     return CASE_OVER;
 }
 
-PRINTF_LIKE(2, 3)
-static void warn(struct run *run, const char *format, ...) {
-    if (run->out->warning_count == RUNNER_MAX_WARNINGS)
-        return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(run->out->warnings[run->out->warning_count++], sizeof run->out->warnings[0], format, args);
-    va_end(args);
+/* Where the next warning is to be written, of WARNING_SIZE bytes. */
+static char *next_warning(struct run *run) {
+    size_t *count = &run->out->warning_count;
+    return run->out->warnings[*count < RUNNER_MAX_WARNINGS ? (*count)++ : RUNNER_MAX_WARNINGS - 1];
 }
 
 static void warn_small_operands(struct run *run) {
     const struct operands *o = &run->operands;
-    double bytes = o->set_bytes * (double)o->count;
-    if (run->c->rotate && bytes > 0 && bytes <= 4 * run->r->info.cache_bytes) {
-        warn(run,
-             "operands of %.0f MB are under 4 x the last-level cache of %.0f MB: the cache flatters this",
-             bytes * 1e-6, run->r->info.cache_bytes * 1e-6);
-    }
+    double bytes = o->set_bytes * (double)o->count, cache_bytes = run->r->info.cache_bytes;
+    char have[UNITS_TEXT_SIZE], cache[UNITS_TEXT_SIZE];
+    if (run->c->rotate && bytes > 0 && bytes <= 4 * cache_bytes)
+        snprintf(next_warning(run), WARNING_SIZE,
+                 "operands of %s are under 4 x the last-level cache of %s: the cache flatters this",
+                 units_format_bytes(bytes, have), units_format_bytes(cache_bytes, cache));
 }
 
 static int prepare(struct run *run, struct err *e) {
     const struct backend *b = run->r->backend;
     char why[200] = "";
     if (!b->supports(run->r->device, &run->c->op, why, sizeof why))
-        return case_over(run, CASE_NOT_TESTED, "%s", why);
+        return case_over(run, CASE_NOT_TESTED, why);
     struct op_operand ignored[OP_MAX_OPERANDS];
     if (op_operands(&run->c->op, ignored) > 0 && !ref_supports(&run->c->op, why, sizeof why))
-        return case_over(run, CASE_NOT_TESTED, "its result could not be verified: %s", why);
+        return case_over(run, CASE_NOT_TESTED, why);
     if (operands_open(&run->operands, run->r, run->c, e) != 0)
-        return e->code == ERR_DEVICE_MEMORY ? case_over(run, CASE_NOT_TESTED, "%s", e->text) : -1;
+        return e->code == ERR_DEVICE_MEMORY ? case_over(run, CASE_NOT_TESTED, e->text) : -1;
     warn_small_operands(run);
     if (b->queue_open(run->r->device, &run->queue, e) != 0 ||
         b->event_open(run->r->device, &run->from, e) != 0)
@@ -128,7 +121,7 @@ static size_t last_set(const struct run *run) {
 static int verify(struct run *run, uint64_t salt, struct err *e) {
     char reason[sizeof run->out->reason];
     int wrong = operands_verify(&run->operands, last_set(run), salt, reason, sizeof reason, e);
-    return wrong > 0 ? case_over(run, CASE_FAILED, "%s", reason) : wrong;
+    return wrong > 0 ? case_over(run, CASE_FAILED, reason) : wrong;
 }
 
 static double batch_least_s(const struct run *run) {
@@ -148,34 +141,31 @@ static double more_iterations(double iterations, double elapsed_s, double least_
  * calibration are one, because only a warm device can be calibrated. */
 static int warm_up(struct run *run, double per_iteration_s, struct err *e) {
     double least_s = batch_least_s(run);
-    double cap_s = fmin(warm_cap_s, warm_cap_share * run->c->seconds);
+    /* However short the case, two windows must fit. */
+    double cap_s = fmax(fmin(warm_cap_s, warm_cap_share * run->c->seconds), 2.5 * least_s);
     double last_s = per_iteration_s >= least_s ? per_iteration_s : NAN;
     run->iterations = 1;
-    for (int windows = 0;;) {
+    for (;;) {
         double elapsed_s;
         if (batch(run, run->iterations, &elapsed_s, e) != 0)
             return -1;
         if (elapsed_s < least_s) {
             run->iterations = more_iterations(run->iterations, elapsed_s, least_s);
-            if (run->iterations > iterations_max) {
-                return case_over(run, CASE_FAILED, "the device's clock stands still: %g executions took %g s",
-                                 iterations_max, elapsed_s);
-            }
+            if (run->iterations > iterations_max)
+                return case_over(run, CASE_FAILED, "the device's clock stands still: no work takes any time");
             continue;
         }
         double window_s = elapsed_s / run->iterations;
         run->out->warmed_up = fabs(window_s - last_s) <= warm_agreement * last_s;
         last_s = window_s;
-        windows++;
-        double spent_s = seconds_since(run, run->begin_ns);
-        if (run->out->warmed_up || (windows >= 2 && spent_s >= cap_s) || spent_s >= run->c->seconds)
+        if (run->out->warmed_up || seconds_since(run, run->begin_ns) >= cap_s)
             break;
     }
     run->iterations = fmax(1, ceil(sample_margin * least_s / last_s));
-    if (!run->out->warmed_up) {
-        warn(run, "unsteady warm-up: no two windows in a row within 1 %% in %.2f s",
-             seconds_since(run, run->begin_ns));
-    }
+    if (!run->out->warmed_up)
+        snprintf(next_warning(run), WARNING_SIZE,
+                 "unsteady warm-up: no two windows in a row within 1 %% in %.2f s",
+                 seconds_since(run, run->begin_ns));
     return GO_ON;
 }
 
@@ -224,7 +214,7 @@ static bool steady_enough(const struct run *run) {
 static int sample(struct run *run, struct err *e) {
     struct group *g = run->r->group;
     if (g != NULL && g->barrier(g, e) != 0)
-        return case_over(run, CASE_FAILED, "%s", e->text);
+        return case_over(run, CASE_FAILED, e->text);
     take_telemetry(run);
     for (;;) {
         double before_s = seconds_since(run, run->begin_ns);

@@ -156,7 +156,7 @@ static const struct bench_case *planned_case(const struct supervisor *s, const c
 }
 
 /* Samples of two machines or two plans must not end up in one record. */
-static int check_same_run(const struct supervisor *s, struct err *e) {
+static int check_same_run(struct supervisor *s, struct err *e) {
     const struct record *old = &s->old;
     const struct device_info *info = &s->crew.ranks[0].info;
     const char *path = s->r->record_path;
@@ -176,6 +176,8 @@ static int check_same_run(const struct supervisor *s, struct err *e) {
                            "stepcost?); start a new record",
                            path, old->cases[i].id);
         }
+        if (old->cases[i].status != CASE_OPEN)
+            s->left_s -= c->seconds;
     }
     return 0;
 }
@@ -232,7 +234,7 @@ static int run_case(struct supervisor *s, size_t index, int attempt, struct err 
     const struct bench_case *c = &s->plan.cases[index];
     struct case_outcome outcome;
     if (!can_run(s, c))
-        return not_tested(s, c, attempt, s->given_up, e);
+        return stopped(s) ? 1 : not_tested(s, c, attempt, s->given_up, e);
     struct case_request request = {
         .c = c,
         .attempt = attempt,
@@ -254,7 +256,6 @@ static int run_plan(struct supervisor *s, struct err *e) {
     for (size_t i = 0; i < s->plan.count; i++) {
         const struct bench_case *c = &s->plan.cases[i];
         const struct record_case *old = record_find_case(&s->old, c->id);
-        s->left_s -= i > 0 ? s->plan.cases[i - 1].seconds : 0;
         if (old != NULL && old->status != CASE_OPEN) {
             s->summary->resumed++;
             (*counter(s->summary, old->status))++;
@@ -263,6 +264,7 @@ static int run_plan(struct supervisor *s, struct err *e) {
         int result = stopped(s) ? 1 : run_case(s, i, old != NULL ? old->attempt + 1 : 1, e);
         if (result != 0)
             return result;
+        s->left_s -= c->seconds;
     }
     return 0;
 }
@@ -273,8 +275,8 @@ int supervisor_run(const struct run_request *r, struct run_summary *out, struct 
     *out = (struct run_summary){0};
     if (r->deadline_s > 0)
         s.deadline_ns = clock_monotonic_ns() + (uint64_t)(r->deadline_s * 1e9);
-    if (crew_open(&s.crew, r->backend, &r->config, r->plan.devices, e) != 0 || make_plan(&s, e) != 0 ||
-        open_record(&s, e) != 0)
+    s.crew = (struct crew){.backend = r->backend, .config = r->config, .stop = r->stop};
+    if (crew_open(&s.crew, r->plan.devices, e) != 0 || make_plan(&s, e) != 0 || open_record(&s, e) != 0)
         goto out;
     say(&s, 0, s.crew.ranks[0].info.name, false);
     result = run_plan(&s, e);

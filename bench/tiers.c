@@ -12,7 +12,7 @@ static const struct tier_time {
     double total_s, cases_s;
     bool repeat;
 } times[TIER_COUNT] = {
-    [TIER_SMOKE] = {120, 100, false},
+    [TIER_SMOKE] = {120, 95, false},
     [TIER_ACCEPT] = {900, 800, false},
     [TIER_SOAK] = {7200, 6900, true},
 };

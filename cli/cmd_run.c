@@ -187,7 +187,8 @@ static int show_results(const struct run_options *o, const char *path, const str
     struct record r;
     if (record_read(path, &r, e))
         return -1;
-    int result = run_report_print(&r, data, o->format, stdout, e);
+    struct run_view view = {.format = o->format};
+    int result = run_report_print(&r, data, &view, stdout, e);
     record_free(&r);
     return result;
 }

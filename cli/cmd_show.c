@@ -8,6 +8,7 @@
 
 struct show_options {
     int format;
+    bool findings;
     const char *data, *out;
 };
 
@@ -15,6 +16,8 @@ struct show_options {
 static const struct opt rows[] = {
     {.name = "format", .type = OPT_CHOICE, .offset = offsetof(struct show_options, format), .def = "table",
      .choices = writer_names, .value_name = "FORMAT", .help = "how to print"},
+    {.name = "findings", .type = OPT_FLAG, .offset = offsetof(struct show_options, findings),
+     .help = "list every finding, not only the first few of each kind"},
     {.name = "out", .type = OPT_STRING, .offset = offsetof(struct show_options, out), .value_name = "FILE",
      .help = "write there instead of the standard output"},
     {.name = "data", .type = OPT_STRING, .offset = offsetof(struct show_options, data), .value_name = "DIR",
@@ -35,7 +38,8 @@ static int show(const struct show_options *o, const char *path, struct err *e) {
     if (record_read(path, &r, e))
         return -1;
     FILE *out = command_open_output(o->out, e);
-    int result = out ? run_report_print(&r, &data, o->format, out, e) : -1;
+    struct run_view view = {.format = o->format, .all_findings = o->findings};
+    int result = out ? run_report_print(&r, &data, &view, out, e) : -1;
     if (out && command_close_output(out, o->out, e))
         result = -1;
     record_free(&r);

@@ -108,17 +108,11 @@ static void print_full(const struct ranking *r, int format, FILE *out) {
 /* ---- for people ---- */
 
 static const struct column short_columns[] = {
-    {"tie_group", "#", COLUMN_NUMBER},
-    {"offer", "offer", COLUMN_TEXT},
-    {"devices", "devices", COLUMN_TEXT},
-    {"price", "price/h", COLUMN_NUMBER},
-    {"step_s", "s/step", COLUMN_NUMBER},
-    {"cost_per_step", "cost/step", COLUMN_NUMBER},
-    {"interval", "90 %", COLUMN_TEXT},
-    {"cost_per_mtok", "/Mtok", COLUMN_NUMBER},
-    {"evidence", "ev", COLUMN_TEXT},
-    {"break_even", "even at/h", COLUMN_NUMBER},
-    {"dominant", "mostly uncertain", COLUMN_TEXT},
+    {"tie_group", "#", COLUMN_NUMBER},          {"offer", "offer", COLUMN_TEXT},
+    {"devices", "devices", COLUMN_TEXT},        {"price", "price/h", COLUMN_NUMBER},
+    {"step_s", "s/step", COLUMN_NUMBER},        {"cost_per_step", "cost/step", COLUMN_NUMBER},
+    {"interval", "90 %", COLUMN_TEXT},          {"evidence", "ev", COLUMN_TEXT},
+    {"break_even", "even at/h", COLUMN_NUMBER}, {"dominant", "mostly uncertain", COLUMN_TEXT},
 };
 
 static void add_money(struct table *t, double amount, const char *currency) {
@@ -128,7 +122,7 @@ static void add_money(struct table *t, double amount, const char *currency) {
 
 static void add_short_row(struct table *t, const struct rank_row *row) {
     const char *currency = row->price.per_hour.currency;
-    char text[160], low[32], high[32];
+    char text[160];
     snprintf(text, sizeof text, row->tie ? "%zu" : "-", row->tie);
     table_number(t, row->tie ? (double)row->tie : NAN, text);
     table_text(t, row->label);
@@ -138,16 +132,17 @@ static void add_short_row(struct table *t, const struct rank_row *row) {
     snprintf(text, sizeof text, "%.3g", row->step_s.mid);
     table_number(t, row->step_s.mid, text);
     add_money(t, row->cost.mid, currency);
-    if (isfinite(row->cost.mid))
-        snprintf(text, sizeof text, "%s..%s", money_format(money_make(row->cost.low, currency), low),
-                 money_format(money_make(row->cost.high, currency), high));
+    snprintf(text, sizeof text, "%+.0f..%+.0f %%", 100 * (row->cost.low / row->cost.mid - 1),
+             100 * (row->cost.high / row->cost.mid - 1));
     table_text(t, isfinite(row->cost.mid) ? text : "-");
-    add_money(t, row->cost_per_mtok, currency);
     snprintf(text, sizeof text, "%s%s%s", evidence_names[row->evidence], row->unverified ? "?" : "",
              row->comm_assumed ? "*" : "");
     table_text(t, text);
     add_money(t, row->break_even_per_hour, currency);
-    table_text(t, row->dominant);
+    /* "datasheet GEMM of X, unverified": X and the doubt stand in columns of their own. */
+    const char *of = strstr(row->dominant, " of ");
+    snprintf(text, sizeof text, "%.*s", of ? (int)(of - row->dominant) : 60, row->dominant);
+    table_text(t, text);
 }
 
 /* Rows of one term, the best `top` of them, and whatever stands for a record. */

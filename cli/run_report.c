@@ -39,7 +39,7 @@ static void note_of_case(const struct record_case *c, const struct record_rate *
         return;
     }
     if (rate->state != SERIES_STEADY)
-        text_printf(note, "%s", series_state_name(rate->state));
+        text_add(note, series_state_name(rate->state));
     for (size_t i = 0; i < c->warning_count; i++)
         text_printf(note, "%s%s", note->length ? "; " : "", c->warnings[i]);
 }
@@ -97,30 +97,51 @@ static void print_state(const struct record *r, FILE *out) {
         fprintf(out, "the record is intact but unfinished: stepcost run --resume %s goes on\n", r->path);
 }
 
-static int print_findings(const struct record *r, const struct data *data, FILE *out, struct err *e) {
+enum { SHOWN_OF_A_KIND = 3 };
+
+/* A sick device says the same of every case: a few lines of each kind are enough for people. */
+static void print_finding_list(const struct findings *f, const char *path, bool all_of_them, FILE *out) {
+    if (f->count == 0)
+        fputs("findings: none\n", out);
+    for (size_t i = 0; i < f->count; i++) {
+        const struct finding *it = &f->items[i];
+        size_t earlier = 0, all = 0;
+        for (size_t k = 0; k < f->count; k++) {
+            bool same = strcmp(f->items[k].id, it->id) == 0;
+            all += same;
+            earlier += same && k < i;
+        }
+        if (all_of_them || earlier < SHOWN_OF_A_KIND)
+            fprintf(out, "finding %s%s%s: %s\n", it->id, it->case_id[0] ? " in " : "", it->case_id, it->text);
+        else if (earlier == SHOWN_OF_A_KIND)
+            fprintf(out, "finding %s: and %zu more of this kind (stepcost show %s --findings lists all)\n",
+                    it->id, all - earlier, path);
+    }
+}
+
+static int print_findings(const struct record *r, const struct data *data, bool all_of_them, FILE *out,
+                          struct err *e) {
     struct gpu_table gpus;
     struct findings f = {0};
     if (gpu_table_load(data, &gpus, e))
         return -1;
     int result = findings_read(r, &gpus, data, &f, e);
-    if (!result && f.count == 0)
-        fputs("findings: none\n", out);
-    for (size_t i = 0; !result && i < f.count; i++)
-        fprintf(out, "finding %s%s%s: %s\n", f.items[i].id, f.items[i].case_id[0] ? " in " : "",
-                f.items[i].case_id, f.items[i].text);
+    if (!result)
+        print_finding_list(&f, r->path, all_of_them, out);
     findings_free(&f);
     gpu_table_free(&gpus);
     return result;
 }
 
-int run_report_print(const struct record *r, const struct data *data, int format, FILE *out, struct err *e) {
+int run_report_print(const struct record *r, const struct data *data, const struct run_view *view, FILE *out,
+                     struct err *e) {
     struct table t;
-    bool for_people = strcmp(writer_names[format], "table") == 0;
+    bool for_people = strcmp(writer_names[view->format], "table") == 0;
     table_init(&t, NULL, columns, sizeof columns / sizeof columns[0]);
     fill(&t, r);
     if (for_people)
         print_state(r, out);
-    table_write(&t, format, out);
+    table_write(&t, view->format, out);
     table_free(&t);
-    return for_people ? print_findings(r, data, out, e) : 0;
+    return for_people ? print_findings(r, data, view->all_findings, out, e) : 0;
 }

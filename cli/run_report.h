@@ -8,8 +8,13 @@
 
 #include <stdio.h>
 
-/* Prints in the format writer_names[format]; for people also one line on the device and the findings. */
-int run_report_print(const struct record *r, const struct data *data, int format, FILE *out,
+struct run_view {
+    int format;        /* index into writer_names                      */
+    bool all_findings; /* not only the first few of each kind          */
+};
+
+/* For people also one line on the device, and the findings. */
+int run_report_print(const struct record *r, const struct data *data, const struct run_view *view, FILE *out,
                      struct err *e) MUST_CHECK;
 
 #endif

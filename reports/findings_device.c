@@ -179,8 +179,16 @@ static bool core_fits(enum isa uses, enum isa has, bool forced) {
 
 void find_blas_core(struct inspection *in) {
     const char *core = fact(in->record, "openblas_corename"), *features = fact(in->record, "cpu_features");
+    const char *by_itself = fact(in->record, "openblas_core_by_itself");
     bool forced = *fact(in->record, "env.OPENBLAS_CORETYPE") != '\0';
     enum isa has = machine_isa(features);
+    if (*by_itself)
+        finding_add(
+            in, "blas_core", "",
+            "OpenBLAS by itself takes its %s kernels on this CPU with %s; this run made it take %s. Other "
+            "programs still get the old ones, several times slower: set OPENBLAS_CORETYPE=%s for them or "
+            "install a newer OpenBLAS",
+            by_itself, isas[has].name, core, core);
     if (!*core || !*features)
         return;
     for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++)

@@ -59,7 +59,9 @@ static void add_offer(struct rank_work *w, const struct offer *o) {
         return;
     }
     struct rank_row row = {.offer = o, .term = o->term, .price = o->price};
-    row.label = arena_printf(w->arena, "%s %s%s%s", o->provider, o->sku, *o->region ? " " : "", o->region);
+    /* Vast leaves the city empty: ", CA, NA" */
+    const char *region = o->region + strspn(o->region, ", ");
+    row.label = arena_printf(w->arena, "%s %s%s%s", o->provider, o->sku, *region ? " " : "", region);
     row_add(w, &row, rank_group_of(w, &s, s.gpu ? o->device_count : s.record->record->device_count));
 }
 

@@ -3,17 +3,24 @@
 #include "base/text.h"
 #include "reports/utf8.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
-enum { DEFAULT_WIDTH = 120, GAP = 2, NARROWEST = 8 };
+enum { GAP = 2, NARROWEST = 8 };
 
-static size_t terminal_width(void) {
+/* $COLUMNS, else what a terminal says of itself; a file or a pipe has all the room there is. */
+static size_t line_width(FILE *out) {
     const char *text = getenv("COLUMNS");
     char *end = NULL;
     unsigned long width = text ? strtoul(text, &end, 10) : 0;
+    struct winsize size;
 
-    return width > 0 && width < 100000 && *end == '\0' ? width : DEFAULT_WIDTH;
+    if (width > 0 && width < 100000 && *end == '\0') {
+        return width;
+    }
+    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SIZE_MAX;
 }
 
 static void measure(const struct table *t, size_t *widths) {
@@ -91,7 +98,7 @@ void write_table(const struct table *t, FILE *out) {
     size_t held = 0;
 
     measure(t, widths);
-    fit(t, widths, terminal_width());
+    fit(t, widths, line_width(out));
     if (t->title) {
         fprintf(out, "%s\n", t->title);
     }

@@ -12,7 +12,10 @@
 
 enum { CPU_MAX_THREADS = 1024 };
 
+struct cpu_blas;
+
 struct device {
+    struct cpu_blas *blas; /* NULL = no GEMM */
     int threads;
     int bound; /* CPUs in cpus; 0 = not pinned */
     int cpus[CPU_MAX_THREADS];
@@ -65,8 +68,10 @@ void cpu_run_fma(const struct prepared *p);
 void cpu_run_stream(const struct prepared *p);
 
 /* ---- cpu_gemm.c ---- */
-bool cpu_has_gemm(void);
-void cpu_gemm_set_threads(int threads);
+/* The library, with its core type mended where it took one far below the CPU; NULL = no CBLAS here. */
+struct cpu_blas *cpu_blas_open(int threads);
+void cpu_blas_close(struct cpu_blas *b);
+void cpu_blas_facts(const struct cpu_blas *b, struct device_info *out);
 
 /* ---- cpu_describe.c ---- */
 int cpu_describe(struct device *d, struct device_info *out, struct err *e);
@@ -74,8 +79,6 @@ void cpu_telemetry(struct device *d, struct telemetry *out);
 void cpu_find_temperature(struct device *d);
 void cpu_add_fact(struct device_info *out, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Facts of the parts. */
-void cpu_gemm_facts(struct device_info *out);
 const char *cpu_fma_isa(void);
 
 #endif

@@ -55,23 +55,26 @@ static int cpu_open(const struct backend_config *c, int index, struct device **o
     d->threads = threads;
     d->free_at_open_bytes = limits.memory_available_bytes;
     cpu_bind(d);
-    cpu_gemm_set_threads(d->threads);
+    d->blas = cpu_blas_open(d->threads);
     cpu_find_temperature(d);
     *out = d;
     return 0;
 }
 
 static void cpu_close(struct device *d) {
-    if (d)
-        cpu_unbind(d);
+    if (!d)
+        return;
+    cpu_unbind(d);
+    cpu_blas_close(d->blas);
     free(d);
 }
 
 static bool cpu_supports(struct device *d, const struct op *op, char *reason, size_t size) {
-    (void)d;
-    if (op->kind == OP_GEMM && !cpu_has_gemm())
-        snprintf(reason, size,
-                 "built without OpenBLAS: apt-get install libopenblas-openmp-dev, then build again");
+    if (op->kind == OP_GEMM && !d->blas)
+        snprintf(
+            reason, size,
+            "OpenBLAS is not here, or was not at build time: apt-get install libopenblas-openmp-dev, then "
+            "build again");
     else if (op->kind == OP_GEMM && !find_kernel(op))
         snprintf(reason, size, "no %s GEMM in OpenBLAS, only fp32 and fp64", dtype_name(op->dtype));
     else if (op->kind == OP_GEMM && (op->m > INT_MAX || op->n > INT_MAX || op->k > INT_MAX))

@@ -43,7 +43,7 @@ static double read_number(const char *path) {
 static const char *cpuinfo_value(char *line, const char *key) {
     char *colon = strchr(line, ':');
     size_t length = strlen(key);
-    if (!colon || strncmp(line, key, length) || line[length + strspn(line + length, " \t")] != ':')
+    if (!colon || strncmp(line, key, length) != 0 || line[length + strspn(line + length, " \t")] != ':')
         return NULL;
     line[strcspn(line, "\n")] = '\0';
     return colon + 1 + strspn(colon + 1, " \t");
@@ -100,7 +100,7 @@ static void add_environment(struct device_info *out) {
     for (char **entry = environ; *entry; entry++)
         for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
             const char *equals = strchr(*entry, '=');
-            if (!equals || strncmp(*entry, prefixes[i], strlen(prefixes[i])))
+            if (!equals || strncmp(*entry, prefixes[i], strlen(prefixes[i])) != 0)
                 continue;
             char key[sizeof out->facts[0].key];
             snprintf(key, sizeof key, "env.%.*s", (int)(equals - *entry), *entry);
@@ -159,7 +159,7 @@ int cpu_describe(struct device *d, struct device_info *out, struct err *e) {
         .units = d->threads,
     };
     find_name(out->name, sizeof out->name);
-    cpu_gemm_facts(out);
+    cpu_blas_facts(d->blas, out);
     cpu_add_fact(out, "fma_isa", "%s", cpu_fma_isa());
     add_features(out);
     add_binding(d, out);

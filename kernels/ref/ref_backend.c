@@ -70,11 +70,14 @@ static void ref_telemetry(struct device *d, struct telemetry *out) {
 
 static int ref_alloc(struct device *d, uint64_t size_bytes, struct buffer **out, struct err *e) {
     (void)d;
-    unsigned char *bytes = calloc(size_bytes ? size_bytes : 1, 1);
-    if (!bytes)
+    struct buffer *b = xmalloc(sizeof *b);
+    b->size = size_bytes;
+    b->bytes = calloc(size_bytes ? size_bytes : 1, 1);
+    if (!b->bytes) {
+        free(b);
         return err_set(e, ERR_DEVICE_MEMORY, "ref: no memory for %" PRIu64 " bytes", size_bytes);
-    *out = xmalloc(sizeof **out);
-    **out = (struct buffer){size_bytes, bytes};
+    }
+    *out = b;
     return 0;
 }
 
@@ -127,7 +130,8 @@ static int ref_prepare(struct device *d, const struct op *op, struct buffer *con
     struct prepared *p = xcalloc(1, sizeof *p);
     p->op = *op;
     p->count = op_operands(op, p->operands);
-    memcpy(p->buffers, buffers, count * sizeof *buffers);
+    for (size_t i = 0; i < count; i++)
+        p->buffers[i] = buffers[i];
     *out = p;
     return 0;
 }

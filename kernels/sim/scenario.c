@@ -43,7 +43,7 @@ const struct scenario_row *scenario_at(size_t index) {
 }
 
 static double *field(struct scenario *s, const struct parameter *p) {
-    return (double *)((char *)s + p->offset);
+    return (void *)((char *)s + p->offset);
 }
 
 /* A row's parameter list doubles as the set of what a user may change; devices suits any row. */
@@ -60,7 +60,8 @@ static int set_one(const struct scenario_row *row, const char *piece, struct sce
     for (size_t i = 0; equals && i < PARAMETER_COUNT; i++) {
         const struct parameter *p = &parameters[i];
         size_t length = strlen(p->name);
-        if (length != (size_t)(equals - piece) || strncmp(p->name, piece, length) || !row_has(row, p->name))
+        if (length != (size_t)(equals - piece) || strncmp(p->name, piece, length) != 0 ||
+            !row_has(row, p->name))
             continue;
         double value;
         if (units_parse_number(equals + 1, &value, e))

@@ -58,8 +58,8 @@ struct prepared {
     struct buffer *buffers[OP_MAX_OPERANDS];
     enum dtype out;
     double compute_s, memory_s; /* of one execution, at the full clock */
-    struct prepared **parts;    /* of a graph; NULL for an op          */
-    size_t part_count;
+    size_t part_count;          /* of a graph; 0 for an op */
+    struct prepared *parts[];
 };
 
 struct queue {
@@ -226,8 +226,6 @@ static int sim_prepare(struct device *d, const struct op *op, struct buffer *con
 }
 
 static void sim_release(struct prepared *p) {
-    if (p)
-        free(p->parts);
     free(p);
 }
 
@@ -296,8 +294,8 @@ static void take_effect(struct queue *q, const struct prepared *p, double at_s) 
 static int sim_enqueue(struct queue *q, struct prepared *p, uint64_t n, struct err *e) {
     (void)e;
     double start_s = queue_free_s(q), once_s = LAUNCH_S;
-    struct prepared *const *parts = p->parts ? p->parts : &p;
-    size_t count = p->parts ? p->part_count : 1;
+    struct prepared *const *parts = p->part_count ? p->parts : &p;
+    size_t count = p->part_count ? p->part_count : 1;
     for (size_t i = 0; i < count; i++) {
         once_s += op_s(q->device, parts[i], start_s);
         take_effect(q, parts[i], start_s);
@@ -338,12 +336,14 @@ static int sim_capture(struct queue *q, struct prepared *const *ops, size_t coun
                        struct err *e) {
     (void)q;
     for (size_t i = 0; i < count; i++)
-        if (ops[i]->parts)
+        if (ops[i]->part_count)
             return err_set(e, ERR_DEVICE, "sim: a graph cannot be captured into another");
-    struct prepared *p = xcalloc(1, sizeof *p);
-    p->parts = xcalloc(count ? count : 1, sizeof *p->parts);
+    if (!count)
+        return err_set(e, ERR_DEVICE, "sim: a graph needs at least one op");
+    struct prepared *p = xcalloc(1, sizeof *p + count * sizeof(void *));
+    for (size_t i = 0; i < count; i++)
+        p->parts[i] = ops[i];
     p->part_count = count;
-    memcpy(p->parts, ops, count * sizeof *ops);
     *out = p;
     return 0;
 }

@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 enum { KILLS = 50, CASES = 6 };
-/* Large outputs make few executions a second, and a short k makes them quick to verify: the simulator has
- * little to do, and a case takes some milliseconds of real time. */
-static const char *const shapes[CASES] = {"16384x16384x16", "16384x16384x24", "16384x24576x16",
-                                          "24576x16384x16", "24576x24576x16", "24576x24576x24"};
+/* A short k makes an output quick to verify; the sizes make so many executions a second that a case takes
+ * some ten milliseconds of real time, most of the run. */
+static const char *const shapes[CASES] = {"2048x2048x16", "2048x2048x24", "2048x3072x16",
+                                          "3072x2048x16", "3072x3072x16", "3072x3072x24"};
 
 /* This program as `supervise PATH RESUME`. */
 static int supervise(const char *path, bool resume) {
@@ -240,8 +240,10 @@ static void loses_one_case_at_most_when_a_worker_is_killed(void **state) {
         size_t count = workers_of(pid, workers, 4);
         if (count > 0)
             kill(workers[rng_next(&random) % count], SIGKILL);
-        if (status_of(pid) != 0 && file_size(path) == 0)
-            continue; /* it died while it opened its device: the run could not begin */
+        if (status_of(pid) != 0 && file_size(path) == 0) {
+            unlink(path); /* it died while it opened its device: the run could not begin */
+            continue;
+        }
         assert_int_equal(record_read(path, &r, &e), 0);
         assert_int_equal(r.state, RECORD_INTACT);
         assert_int_equal(r.case_count, CASES);
@@ -258,7 +260,7 @@ static void loses_one_case_at_most_when_a_worker_is_killed(void **state) {
         record_free(&r);
         unlink(path);
     }
-    assert_true(failures >= KILLS / 2);
+    assert_true(failures >= KILLS / 5); /* else this shows nothing */
 }
 
 static void cuts_a_torn_last_line_and_says_how_much(void **state) {

@@ -119,8 +119,8 @@ static void stops_at_the_first_look_that_is_steady(void **state) {
     const struct op op = op_elementwise(OP_FMA, INT64_C(1) << 34, DTYPE_FP32);
     open_rig(&rig, "healthy", &op, 1000);
     run(&rig);
-    double times_s[SERIES_MIN_SAMPLES * 64];
-    assert_true(series_is_look(rig.count) && rig.count <= SERIES_MIN_SAMPLES * 64);
+    double times_s[SERIES_MIN_SAMPLES * 64UL];
+    assert_true(series_is_look(rig.count) && rig.count <= SERIES_MIN_SAMPLES * 64UL);
     for (size_t i = 0; i < rig.count; i++)
         times_s[i] = rig.samples[i].elapsed_s / rig.samples[i].iterations;
     assert_int_equal(series_judge(times_s, rig.count, 0.01).state, SERIES_STEADY);
