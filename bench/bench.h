@@ -19,7 +19,7 @@
 /* ---- plan ---- */
 
 struct bench_case {
-    char id[OP_NAME_SIZE + 32]; /* "gemm/gemm.fp32.1024x1024x1024" */
+    char id[OP_NAME_SIZE + 32]; /* the op's name; "@2" behind it in a second round */
     const char *bench;
     struct op op;
     double seconds; /* its share of the time: warm-up and samples         */
@@ -122,7 +122,7 @@ struct run_request {
     struct plan_request plan; /* device is filled in by the supervisor */
     const char *record_path;
     bool resume;
-    double deadline_s; /* hard limit of the whole run; NaN = none                      */
+    double deadline_s; /* hard limit of the whole run; NaN = the tier's own                      */
     double grace_s;    /* beyond its seconds before a silent worker is killed          */
     uint64_t seed;
     json_t *settings; /* borrowed: the options as given, for the head line            */

@@ -28,8 +28,7 @@ void plan_free(struct plan *p) {
 
 void plan_add_op(struct plan *p, const struct plan_request *r, const struct bench_case *c) {
     struct bench_case added = *c;
-    char name[OP_NAME_SIZE];
-    snprintf(added.id, sizeof added.id, "%s/%s", c->bench, op_name(&c->op, name));
+    op_name(&c->op, added.id);
     added.seconds = r->seconds;
     for (size_t i = 0; i < p->count; i++)
         if (strcmp(p->cases[i].id, added.id) == 0)

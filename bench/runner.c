@@ -163,8 +163,7 @@ static int warm_up(struct run *run, double per_iteration_s, struct err *e) {
     }
     run->iterations = fmax(1, ceil(sample_margin * least_s / last_s));
     if (!run->out->warmed_up)
-        snprintf(next_warning(run), WARNING_SIZE,
-                 "unsteady warm-up: no two windows in a row within 1 %% in %.2f s",
+        snprintf(next_warning(run), WARNING_SIZE, "warm-up not steady after %.2f s",
                  seconds_since(run, run->begin_ns));
     return GO_ON;
 }

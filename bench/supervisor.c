@@ -269,12 +269,19 @@ static int run_plan(struct supervisor *s, struct err *e) {
     return 0;
 }
 
+/* A tier keeps its promise however slow the machine; cases or times of the user's own have no limit. */
+static double time_limit_s(const struct run_request *r) {
+    bool own = r->bench_count > 0 || r->plan.seconds > 0;
+    return r->deadline_s > 0 ? r->deadline_s : own ? NAN : tier_seconds(r->tier);
+}
+
 int supervisor_run(const struct run_request *r, struct run_summary *out, struct err *e) {
     struct supervisor s = {.r = r, .summary = out, .deadline_ns = UINT64_MAX};
     int result = -1;
     *out = (struct run_summary){0};
-    if (r->deadline_s > 0)
-        s.deadline_ns = clock_monotonic_ns() + (uint64_t)(r->deadline_s * 1e9);
+    double limit_s = time_limit_s(r);
+    if (limit_s > 0)
+        s.deadline_ns = clock_monotonic_ns() + (uint64_t)(limit_s * 1e9);
     s.crew = (struct crew){.backend = r->backend, .config = r->config, .stop = r->stop};
     if (crew_open(&s.crew, r->plan.devices, e) != 0 || make_plan(&s, e) != 0 || open_record(&s, e) != 0)
         goto out;

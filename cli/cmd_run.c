@@ -62,7 +62,7 @@ static const struct opt rows[] = {
     {.name = "price", .type = OPT_STRING, .offset = FIELD(price), .value_name = "PRICE",
      .help = "what this machine costs (0.05/h): the cost of the run is shown before it starts"},
     {.name = "deadline", .key = "deadline_s", .type = OPT_DURATION, .offset = FIELD(deadline_s), .min = 1,
-     .max = 1e7, .value_name = "TIME", .help = "hard limit of the whole run"},
+     .max = 1e7, .value_name = "TIME", .help = "hard limit of the whole run; default: what the tier promises"},
     {.name = "grace", .key = "grace_s", .type = OPT_DURATION, .offset = FIELD(grace_s), .def = "60s",
      .min = 0.5, .max = 86400, .value_name = "TIME",
      .help = "how long a case may stay silent beyond its time before its worker is killed"},

@@ -112,7 +112,7 @@ static const struct column short_columns[] = {
     {"devices", "devices", COLUMN_TEXT},        {"price", "price/h", COLUMN_NUMBER},
     {"step_s", "s/step", COLUMN_NUMBER},        {"cost_per_step", "cost/step", COLUMN_NUMBER},
     {"interval", "90 %", COLUMN_TEXT},          {"evidence", "ev", COLUMN_TEXT},
-    {"break_even", "even at/h", COLUMN_NUMBER}, {"dominant", "mostly uncertain", COLUMN_TEXT},
+    {"break_even", "even at/h", COLUMN_NUMBER}, {"dominant", "least sure of", COLUMN_TEXT},
 };
 
 static void add_money(struct table *t, double amount, const char *currency) {
@@ -129,7 +129,7 @@ static void add_short_row(struct table *t, const struct rank_row *row) {
     snprintf(text, sizeof text, "%lldx %s", (long long)row->layout.devices, device_name(row));
     table_text(t, text);
     add_money(t, row->price.per_hour.amount, currency);
-    snprintf(text, sizeof text, "%.3g", row->step_s.mid);
+    snprintf(text, sizeof text, row->step_s.mid < 1000 ? "%.3g" : "%.0f", row->step_s.mid);
     table_number(t, row->step_s.mid, text);
     add_money(t, row->cost.mid, currency);
     snprintf(text, sizeof text, "%+.0f..%+.0f %%", 100 * (row->cost.low / row->cost.mid - 1),
@@ -169,6 +169,10 @@ static void print_term(const struct ranking *r, enum term term, bool priced, con
     table_free(&t);
 }
 
+static struct money row_cost(const struct rank_row *row) {
+    return money_make(row->cost.mid, row->price.per_hour.currency);
+}
+
 static const struct rank_row *first_of_term(const struct ranking *r, enum term term) {
     for (size_t i = 0; i < r->count; i++)
         if (r->rows[i].term == term && isfinite(r->rows[i].cost.mid))
@@ -185,30 +189,38 @@ static void print_job(const struct rank_request *request, FILE *out) {
 }
 
 static void print_own(const struct ranking *r, FILE *out) {
-    char price[32];
+    char price[32], cost[32];
     const struct rank_row *best = first_of_term(r, TERM_ON_DEMAND);
     for (size_t i = 0; best && i < r->count; i++) {
         const struct rank_row *row = &r->rows[i];
-        if (row->offer || isfinite(row->cost.mid))
+        const char *currency = best->price.per_hour.currency;
+        if (row->offer)
             continue;
-        fprintf(out, "%s has no price (--price 0.05/h gives one): it costs what %s costs at %s per hour\n",
-                row->label, best->label,
-                money_format(money_make(row->break_even_per_hour, best->price.per_hour.currency), price));
+        money_format(money_make(row->break_even_per_hour, currency), price);
+        if (isfinite(row->cost.mid))
+            fprintf(out, "%s: %s per step, %.3g times the first row (%s); even with it at %s per hour\n",
+                    row->label, money_format(row_cost(row), cost), row->cost.mid / best->cost.mid,
+                    best->label, price);
+        else
+            fprintf(
+                out,
+                "%s has no price (--price 0.05/h gives one): even with the first row (%s) at %s per hour\n",
+                row->label, best->label, price);
     }
 }
 
 static void print_rest(const struct ranking *r, FILE *out) {
-    size_t own = 0, not_ranked = 0;
-    for (size_t i = 0; i < r->count; i++)
+    size_t ranked[TERM_COUNT] = {0}, own = 0, not_ranked = 0;
+    for (size_t i = 0; i < r->count; i++) {
         own += r->rows[i].offer == NULL;
+        ranked[r->rows[i].term] += r->rows[i].offer != NULL;
+    }
     for (size_t i = 0; i < r->not_ranked_count; i++)
         not_ranked += r->not_ranked[i].offers;
     for (size_t i = 0; i < r->next_count; i++)
         fprintf(out, "next: %s\n", r->next[i].text);
-    fprintf(out, "\nranked: %zu on-demand and %zu spot offers", r->on_demand, r->spot);
-    if (own)
-        fprintf(out, ", and this machine");
-    fprintf(out, "; not ranked: %zu\n", not_ranked);
+    fprintf(out, "\nranked: %zu on-demand and %zu spot offers%s; not ranked: %zu\n", ranked[TERM_ON_DEMAND],
+            ranked[TERM_SPOT], own ? ", and this machine" : "", not_ranked);
     for (size_t i = 0; i < r->not_ranked_count; i++)
         fprintf(out, "  %4zu  %s\n", r->not_ranked[i].offers, r->not_ranked[i].reason);
 }
@@ -220,10 +232,11 @@ static void print_spot(const struct ranking *r, const struct rank_request *reque
     if (!spot)
         return;
     fprintf(out,
-            "\nspot (can be interrupted; cost holds a goodput factor of %.3f to %.3f by the interruption "
-            "range in "
-            "uncertainty.csv, checkpoint %s, restart %s)\n",
-            spot->goodput_low, spot->goodput_high, units_format_duration(request->checkpoint_s, checkpoint),
+            "\nspot: can be interrupted. The cost holds a goodput factor of %.3f to %.3f, for %.0f to %.0f "
+            "%% of nodes "
+            "reclaimed a month,\na checkpoint in %s and a restart in %s (--checkpoint, --restart)\n",
+            spot->goodput_low, spot->goodput_high, 100 * r->spot_share_low, 100 * r->spot_share_high,
+            units_format_duration(request->checkpoint_s, checkpoint),
             units_format_duration(request->restart_s, restart));
     print_term(r, TERM_SPOT, true, view, out);
 }

@@ -7,81 +7,128 @@
 #include <math.h>
 #include <string.h>
 
-static const struct column columns[] = {
+/* ---- for machines: every rank of every case ---- */
+
+static const struct column full_columns[] = {
     {"case", "case", COLUMN_TEXT},
+    {"bench", "bench", COLUMN_TEXT},
     {"rank", "rank", COLUMN_NUMBER},
     {"status", "status", COLUMN_TEXT},
     {"rate_per_s", "rate", COLUMN_NUMBER},
     {"unit", "unit", COLUMN_TEXT},
-    {"interval_95_relative", "95 %", COLUMN_NUMBER},
+    {"rate_low_95", "low", COLUMN_NUMBER},
+    {"rate_high_95", "high", COLUMN_NUMBER},
+    {"rate_median", "median", COLUMN_NUMBER},
+    {"rate_p5", "p5", COLUMN_NUMBER},
+    {"rate_p95", "p95", COLUMN_NUMBER},
+    {"cv", "cv", COLUMN_NUMBER},
     {"peak_ratio", "of peak", COLUMN_NUMBER},
     {"samples", "samples", COLUMN_NUMBER},
+    {"state", "state", COLUMN_TEXT},
     {"note", "note", COLUMN_TEXT},
 };
 
-/* The calibrated register-only rate of the same dtype: the peak of this very run. NaN without one. */
-static double calibrated_peak(const struct record *r, enum dtype t, int rank) {
-    for (size_t i = 0; i < r->case_count; i++) {
-        const struct record_case *c = &r->cases[i];
-        if (c->op.kind != OP_FMA || c->op.dtype != t || c->status != CASE_MEASURED)
-            continue;
-        for (size_t k = 0; k < c->rank_count; k++)
-            if (c->ranks[k].rank == rank)
-                return record_rank_rate(&c->ranks[k]).rate;
-    }
-    return NAN;
+/* A case without samples has one row all the same. */
+struct row {
+    const struct record *record;
+    const struct record_case *c;
+    const struct record_rank *rank; /* NULL = no samples */
+    struct record_rate rate;
+    double peak_ratio;
+    const char *note;
+};
+
+static void add_plain(struct table *t, double value) {
+    char text[UNITS_TEXT_SIZE];
+    table_number(t, value, units_format_exact(value, text));
+}
+
+static void add_full_row(struct table *t, const struct row *row) {
+    const struct record_rate *rate = &row->rate;
+    const double figures[] = {rate->low, rate->high, rate->median,   rate->p5,
+                              rate->p95, rate->cv,   row->peak_ratio};
+    table_text(t, row->c->id);
+    table_text(t, row->c->bench);
+    add_plain(t, row->rank ? row->rank->rank : NAN);
+    table_text(t, case_status_name(row->c->status));
+    add_plain(t, rate->rate);
+    table_text(t, strcmp(row->c->unit, "B") == 0 ? "B/s" : "FLOP/s");
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        add_plain(t, figures[i]);
+    add_plain(t, row->rank ? (double)row->rank->count : 0);
+    table_text(t, row->rank ? series_state_name(rate->state) : "");
+    table_text(t, row->note);
+}
+
+/* ---- for people ---- */
+
+static const struct column short_columns[] = {
+    {"case", "case", COLUMN_TEXT},         {"rate", "rate", COLUMN_NUMBER},
+    {"interval", "95 %", COLUMN_NUMBER},   {"peak_ratio", "of peak", COLUMN_NUMBER},
+    {"samples", "samples", COLUMN_NUMBER}, {"note", "note", COLUMN_TEXT},
+};
+
+static void add_short_row(struct table *t, const struct row *row) {
+    char text[UNITS_TEXT_SIZE], longer[OP_NAME_SIZE + 64];
+    const struct record_rate *rate = &row->rate;
+    double half = (rate->high - rate->low) / 2 / rate->rate;
+    if (row->record->device_count > 1 && row->rank)
+        snprintf(longer, sizeof longer, "%s, device %d", row->c->id, row->rank->rank);
+    else
+        snprintf(longer, sizeof longer, "%s", row->c->id);
+    table_text(t, longer);
+    table_number(t, rate->rate,
+                 strcmp(row->c->unit, "B") == 0 ? units_format_bytes_per_s(rate->rate, text)
+                                                : units_format_flop_per_s(rate->rate, text));
+    snprintf(longer, sizeof longer, "±%s", units_format_percent(half, text));
+    table_number(t, half, isfinite(half) ? longer : "-");
+    table_number(t, row->peak_ratio, units_format_percent(row->peak_ratio, text));
+    snprintf(text, sizeof text, "%zu", row->rank ? row->rank->count : 0);
+    table_number(t, row->rank ? (double)row->rank->count : 0, text);
+    table_text(t, row->note);
 }
 
 static void note_of_case(const struct record_case *c, const struct record_rate *rate, struct text *note) {
     text_clear(note);
     if (c->status != CASE_MEASURED) {
-        text_add(note, c->reason);
+        text_printf(note, "%s: %s", case_status_name(c->status), c->reason);
         return;
     }
-    if (rate->state != SERIES_STEADY)
-        text_add(note, series_state_name(rate->state));
+    if (rate->state == SERIES_UNSTEADY)
+        text_printf(note, "unsteady: a step of %.0f %%", 100 * rate->shift);
     for (size_t i = 0; i < c->warning_count; i++)
         text_printf(note, "%s%s", note->length ? "; " : "", c->warnings[i]);
 }
 
 static void add_row(struct table *t, const struct record *r, const struct record_case *c,
-                    const struct record_rank *rank, struct text *note) {
-    char text[UNITS_TEXT_SIZE];
-    struct record_rate rate = {.rate = NAN, .low = NAN, .high = NAN, .state = SERIES_FEW};
-    bool is_flop = strcmp(c->unit, "B") != 0;
+                    const struct record_rank *rank, bool for_people) {
+    struct text note = {0};
+    struct row row = {.record = r,
+                      .c = c,
+                      .rank = rank,
+                      .rate = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, SERIES_FEW},
+                      .peak_ratio = NAN};
     if (rank)
-        rate = record_rank_rate(rank);
-    double half = (rate.high - rate.low) / 2 / rate.rate;
-    double peak = is_flop && rank ? rate.rate / calibrated_peak(r, c->op.dtype, rank->rank) : NAN;
-    note_of_case(c, &rate, note);
-    table_text(t, c->id);
-    snprintf(text, sizeof text, "%d", rank ? rank->rank : 0);
-    table_number(t, rank ? rank->rank : NAN, rank ? text : "-");
-    table_text(t, case_status_name(c->status));
-    table_number(t, rate.rate,
-                 is_flop ? units_format_flop_per_s(rate.rate, text)
-                         : units_format_bytes_per_s(rate.rate, text));
-    table_text(t, is_flop ? "FLOP/s" : "B/s");
-    char interval[UNITS_TEXT_SIZE + 4] = "-";
-    if (isfinite(half))
-        snprintf(interval, sizeof interval, "±%s", units_format_percent(half, text));
-    table_number(t, half, interval);
-    table_number(t, peak, units_format_percent(peak, text));
-    snprintf(text, sizeof text, "%zu", rank ? rank->count : 0);
-    table_number(t, rank ? (double)rank->count : 0, text);
-    table_text(t, text_get(note));
+        row.rate = record_rank_rate(rank);
+    if (strcmp(c->unit, "B") != 0)
+        row.peak_ratio = row.rate.rate / findings_calibrated_peak(r, c->op.dtype);
+    note_of_case(c, &row.rate, &note);
+    row.note = text_get(&note);
+    if (for_people)
+        add_short_row(t, &row);
+    else
+        add_full_row(t, &row);
+    text_free(&note);
 }
 
-static void fill(struct table *t, const struct record *r) {
-    struct text note = {0};
+static void fill(struct table *t, const struct record *r, bool for_people) {
     for (size_t i = 0; i < r->case_count; i++) {
         const struct record_case *c = &r->cases[i];
         for (size_t k = 0; k < c->rank_count; k++)
-            add_row(t, r, c, &c->ranks[k], &note);
+            add_row(t, r, c, &c->ranks[k], for_people);
         if (c->rank_count == 0)
-            add_row(t, r, c, NULL, &note);
+            add_row(t, r, c, NULL, for_people);
     }
-    text_free(&note);
 }
 
 static void print_state(const struct record *r, FILE *out) {
@@ -136,9 +183,13 @@ static int print_findings(const struct record *r, const struct data *data, bool 
 int run_report_print(const struct record *r, const struct data *data, const struct run_view *view, FILE *out,
                      struct err *e) {
     struct table t;
-    bool for_people = strcmp(writer_names[view->format], "table") == 0;
-    table_init(&t, NULL, columns, sizeof columns / sizeof columns[0]);
-    fill(&t, r);
+    const char *format = writer_names[view->format];
+    bool for_people = strcmp(format, "table") == 0 || strcmp(format, "markdown") == 0;
+    if (for_people)
+        table_init(&t, NULL, short_columns, sizeof short_columns / sizeof short_columns[0]);
+    else
+        table_init(&t, NULL, full_columns, sizeof full_columns / sizeof full_columns[0]);
+    fill(&t, r, for_people);
     if (for_people)
         print_state(r, out);
     table_write(&t, view->format, out);

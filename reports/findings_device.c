@@ -83,8 +83,7 @@ struct peak {
     const char *of;
 };
 
-/* Fastest rank: the 95 % point of the samples of the calibration, because a peak is no mean. */
-static double calibrated_peak(const struct record *r, enum dtype t) {
+double findings_calibrated_peak(const struct record *r, enum dtype t) {
     double best = NAN;
     for (size_t i = 0; i < r->case_count; i++)
         for (size_t k = 0; k < r->cases[i].rank_count; k++)
@@ -99,7 +98,7 @@ static struct peak peak_for(const struct inspection *in, const struct op *op) {
     if (op->kind == OP_GEMM && in->gpu)
         return (struct peak){gpu_peak(in->gpu, op->dtype), "the datasheet's peak"};
     if (op->kind == OP_GEMM && !in->is_gpu)
-        return (struct peak){calibrated_peak(in->record, op->dtype), "the calibrated peak"};
+        return (struct peak){findings_calibrated_peak(in->record, op->dtype), "the calibrated peak"};
     if (is_stream(op, NULL) && in->gpu)
         return (struct peak){in->gpu->figures[GPU_BANDWIDTH].value, "the datasheet's bandwidth"};
     return (struct peak){NAN, ""};

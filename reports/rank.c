@@ -110,6 +110,8 @@ static int check_own_price(struct rank_work *w, struct err *e) {
 /* ---- the result ---- */
 
 static void hand_over(struct rank_work *w, struct ranking *out) {
+    out->spot_share_low = w->base.uncertainty.spot_share_low;
+    out->spot_share_high = w->base.uncertainty.spot_share_high;
     out->rows = arena_alloc(w->arena, (w->row_count + 1) * sizeof *out->rows);
     for (size_t i = 0; i < w->row_count; i++) {
         const struct rank_row *row = &w->rows[i].row;

@@ -128,6 +128,7 @@ struct ranking {
     struct rank_row *rows; /* on-demand by cost; then spot by cost; rows without price last */
     size_t count;
     size_t on_demand, spot, unpriced;
+    double spot_share_low, spot_share_high; /* of spot nodes, reclaimed in a month: the stated range */
     struct rank_reason *not_ranked;
     size_t not_ranked_count;
     struct rank_next *next;
@@ -152,6 +153,9 @@ struct findings {
 int findings_read(const struct record *r, const struct gpu_table *gpus, const struct data *data,
                   struct findings *out, struct err *e) MUST_CHECK;
 void findings_free(struct findings *f);
+/* FLOP/s that this run's register-only loop reached on its fastest rank: the 95 % point of its samples,
+ * because a peak is no mean. NaN without such a case. */
+double findings_calibrated_peak(const struct record *r, enum dtype t);
 
 /* ---- printing: rows of writers.c, one file a format ---- */
 

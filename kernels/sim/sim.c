@@ -23,6 +23,7 @@
 #define START_S            2e-6 /* of every kernel      */
 #define LAUNCH_S           5e-6 /* of every submission  */
 #define NOISE              0.003
+#define SLOT_S             0.05 /* a disturbance lasts this long */
 #define WRONG_RUN_ELEMENTS 16
 
 /* Peak FLOP/s of multiply-adds; 0 = not a type of this device. */
@@ -261,11 +262,11 @@ static double op_s(const struct device *d, const struct prepared *p, double at_s
     return fmax(p->compute_s / (d->scenario.gemm * clock), p->memory_s / d->scenario.memory) + START_S;
 }
 
-/* How much longer than planned this enqueue takes. */
-static double luck(struct device *d) {
+/* How much longer than planned an enqueue takes that begins at at_s. */
+static double luck(struct device *d, double at_s) {
     uint64_t draw = d->enqueues++, seed = (uint64_t)d->index;
     uint32_t bits[4];
-    rng_philox(~seed, draw, bits);
+    rng_philox(~seed, (uint64_t)(at_s / SLOT_S), bits);
     double times = bits[0] < d->scenario.share * 0x1p32 ? d->scenario.times : 1;
     return times * (1 + NOISE * rng_normal_at(seed, draw));
 }
@@ -300,7 +301,7 @@ static int sim_enqueue(struct queue *q, struct prepared *p, uint64_t n, struct e
         once_s += op_s(q->device, parts[i], start_s);
         take_effect(q, parts[i], start_s);
     }
-    q->busy_until_s = start_s + (double)n * once_s * luck(q->device);
+    q->busy_until_s = start_s + (double)n * once_s * luck(q->device, start_s);
     return 0;
 }
 

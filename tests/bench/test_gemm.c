@@ -39,7 +39,7 @@ static void sweeps_squares_by_default(void **state) {
     }
     assert_int_equal(p.count, 6);
     assert_true(p.cases[0].seconds == 2);
-    assert_string_equal(p.cases[0].id, "gemm/gemm.fp32.512x512x512");
+    assert_string_equal(p.cases[0].id, "gemm.fp32.512x512x512");
     plan_free(&p);
 }
 

@@ -271,7 +271,7 @@ static void warns_when_the_warm_up_does_not_settle(void **state) {
     assert_int_equal(rig.result.status, CASE_MEASURED);
     assert_false(rig.result.warmed_up);
     assert_int_equal(rig.result.warning_count, 1);
-    assert_non_null(strstr(rig.result.warnings[0], "unsteady warm-up"));
+    assert_non_null(strstr(rig.result.warnings[0], "warm-up not steady"));
     close_rig(&rig);
 }
 
