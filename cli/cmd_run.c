@@ -206,19 +206,12 @@ static int judge_summary(const struct run_summary *s, const char *path, struct e
     return 0;
 }
 
-static int measure(const struct run_options *o, struct run_request *r, struct err *e) {
+static int measure(const struct run_options *o, const struct run_request *r, struct err *e) {
     struct data data = {.folder = o->data};
     struct run_summary summary;
-    struct progress progress;
-    progress_begin(&progress, o->quiet, o->verbose);
-    if (o->price && money_parse_price(o->price, 730, &progress.price, e))
-        return err_wrap(e, "--price");
-    r->say = progress_say;
-    r->say_context = &progress;
     catch_signals();
-    r->stop = &stop;
     int result = supervisor_run(r, &summary, e);
-    progress_end(&progress);
+    progress_end(r->say_context);
     if (result)
         return -1;
     if (summary.cut_bytes)
@@ -226,60 +219,88 @@ static int measure(const struct run_options *o, struct run_request *r, struct er
                 (unsigned long long)summary.cut_bytes, r->record_path);
     if (show_results(o, r->record_path, &data, e))
         return -1;
-    printf("record: %s\n", r->record_path);
+    if (strcmp(writer_names[o->format], "table") == 0)
+        printf("record: %s\n", r->record_path);
     return judge_summary(&summary, r->record_path, e);
 }
 
-static int run_with(struct run_options *o, struct err *e) {
-    struct data data = {.folder = o->data};
-    struct workload workload = {0};
+/* What a run needs and owns beside its options. */
+struct run_inputs {
+    struct workload workload;
     enum dtype dtypes[DTYPE_COUNT];
-    struct record old = {0};
-    struct run_request r = {0};
-    char *made_path = NULL;
+    struct record old; /* of --resume: its settings are borrowed by the options */
+    struct progress progress;
     const char *backend;
-    int result = -1;
-    if (o->resume && restore_settings(o, &old, e))
-        goto out;
-    if (check_names(o, e) || parse_dtypes(&o->dtypes, dtypes, DTYPE_COUNT, e) ||
-        choose_backend(o, &backend, e))
-        goto out;
-    if (o->workload && workload_load(&data, o->workload, &workload, e))
-        goto out;
-    if (o->offer && !(r.offer = parse_offer(o->offer, e)))
-        goto out;
-    if (!o->resume && !o->out && !(made_path = default_record_path(e)))
-        goto out;
-    r.backend = backend;
-    r.config = (struct backend_config){.threads = (int)o->threads, .scenario = o->scenario};
-    r.tier = (enum tier)o->tier;
-    r.benches = o->benches.items;
-    r.bench_count = o->benches.count;
-    r.plan = (struct plan_request){
-        .devices = o->devices,
-        .workload = o->workload ? &workload : NULL,
-        .shapes = o->shapes.items,
-        .shape_count = o->shapes.count,
-        .dtypes = dtypes,
-        .dtype_count = o->dtypes.count,
-        .seconds = o->seconds,
-    };
-    r.record_path = o->resume ? o->resume : o->out ? o->out : made_path;
-    r.resume = o->resume != NULL;
-    r.deadline_s = o->deadline_s;
-    r.grace_s = o->grace_s;
-    r.seed = (uint64_t)o->seed;
-    r.settings = opt_to_json(&table, o);
-    r.host = inventory_read("");
-    json_object_set_new(r.host, "net", net_host_read(""));
-    result = measure(o, &r, e);
-out:
-    json_decref(r.settings);
-    json_decref(r.host);
-    json_decref(r.offer);
-    record_free(&old);
-    workload_free(&workload);
-    free(made_path);
+    char *made_path;
+    json_t *offer, *settings, *host;
+};
+
+static void inputs_free(struct run_inputs *in) {
+    json_decref(in->settings);
+    json_decref(in->host);
+    json_decref(in->offer);
+    record_free(&in->old);
+    workload_free(&in->workload);
+    free(in->made_path);
+}
+
+/* Everything that can be wrong with the words of the user is found here, before a worker starts. */
+static int read_inputs(struct run_options *o, struct run_inputs *in, struct err *e) {
+    struct data data = {.folder = o->data};
+    progress_begin(&in->progress, o->quiet, o->verbose);
+    if (o->price && money_parse_price(o->price, 730, &in->progress.price, e))
+        return err_wrap(e, "--price");
+    if (o->resume && restore_settings(o, &in->old, e))
+        return -1;
+    if (check_names(o, e) || parse_dtypes(&o->dtypes, in->dtypes, DTYPE_COUNT, e) ||
+        choose_backend(o, &in->backend, e))
+        return -1;
+    if (o->workload && workload_load(&data, o->workload, &in->workload, e))
+        return -1;
+    if (o->offer && !(in->offer = parse_offer(o->offer, e)))
+        return -1;
+    if (!o->resume && !o->out && !(in->made_path = default_record_path(e)))
+        return -1;
+    in->settings = opt_to_json(&table, o);
+    in->host = inventory_read("");
+    json_object_set_new(in->host, "net", net_host_read(""));
+    return 0;
+}
+
+static int run_with(struct run_options *o, struct err *e) {
+    struct run_inputs in = {0};
+    int result = read_inputs(o, &in, e);
+    if (!result) {
+        struct run_request r = {
+            .backend = in.backend,
+            .config = {.threads = (int)o->threads, .scenario = o->scenario},
+            .tier = (enum tier)o->tier,
+            .benches = o->benches.items,
+            .bench_count = o->benches.count,
+            .plan = {.devices = o->devices,
+                     .workload = o->workload ? &in.workload : NULL,
+                     .shapes = o->shapes.items,
+                     .shape_count = o->shapes.count,
+                     .dtypes = in.dtypes,
+                     .dtype_count = o->dtypes.count,
+                     .seconds = o->seconds},
+            .record_path = o->resume ? o->resume
+                           : o->out  ? o->out
+                                     : in.made_path,
+            .resume = o->resume != NULL,
+            .deadline_s = o->deadline_s,
+            .grace_s = o->grace_s,
+            .seed = (uint64_t)o->seed,
+            .settings = in.settings,
+            .host = in.host,
+            .offer = in.offer,
+            .say = progress_say,
+            .say_context = &in.progress,
+            .stop = &stop,
+        };
+        result = measure(o, &r, e);
+    }
+    inputs_free(&in);
     return result;
 }
 

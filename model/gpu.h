@@ -24,7 +24,7 @@ struct gpu_figure {
 
 /* field name in gpus.csv -> member; rates in TFLOPS and GB/s there, base units here */
 enum gpu_field {
-    GPU_PEAK_FP64,  /* dense peak, FLOP/s; never with 2:4 sparsity          */
+    GPU_PEAK_FP64, /* dense peak, FLOP/s; never with 2:4 sparsity          */
     GPU_PEAK_FP32,
     GPU_PEAK_TF32,
     GPU_PEAK_TENSOR16, /* fp16 and bf16 inputs, fp32 accumulate             */
@@ -37,12 +37,12 @@ enum gpu_field {
     GPU_LINK,          /* GPU to GPU, bytes/s per direction; PCIe when that is all */
     GPU_NVLINKS,       /* number of NVLink links                            */
     GPU_SMS,
-    GPU_CLOCK,         /* Hz, the clock of the peak figures                 */
+    GPU_CLOCK, /* Hz, the clock of the peak figures                 */
     GPU_FLOP_PER_CLOCK_SM_FP32,
     GPU_FLOP_PER_CLOCK_SM_TENSOR16,
-    GPU_POWER,         /* default limit, W                                  */
-    GPU_CC,            /* compute capability x 10                           */
-    GPU_PCI_DEVICE,    /* 16-bit PCI device id                              */
+    GPU_POWER,      /* default limit, W                                  */
+    GPU_CC,         /* compute capability x 10                           */
+    GPU_PCI_DEVICE, /* 16-bit PCI device id                              */
     GPU_PCI_SUBSYSTEM,
     GPU_FIELD_COUNT
 };

@@ -11,10 +11,10 @@
 struct workload;
 
 struct layout {
-    int64_t devices; /* data-parallel ranks                                             */
-    int64_t micro_batch; /* sequences at once on one device                             */
+    int64_t devices;      /* data-parallel ranks                                             */
+    int64_t micro_batch;  /* sequences at once on one device                             */
     int64_t accumulation; /* micro-batches per step and device (the last may be partial) */
-    bool recompute; /* activations of a layer are computed again in the backward pass   */
+    bool recompute;       /* activations of a layer are computed again in the backward pass   */
     enum dtype dtype;
 };
 

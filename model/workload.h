@@ -34,7 +34,7 @@ enum step_phase { STEP_FORWARD, STEP_BACKWARD, STEP_OPTIMIZER };
 struct step_op {
     struct op op;
     enum step_phase phase;
-    double count; /* executions per micro-batch (forward, backward) or per step (optimizer) */
+    double count;           /* executions per micro-batch (forward, backward) or per step (optimizer) */
     int64_t layer_from_end; /* backward: 0 = first to finish; orders the gradient buckets    */
 };
 struct step_ops {

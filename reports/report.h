@@ -102,8 +102,8 @@ struct rank_row {
     struct layout layout;
     struct layout_memory memory;
     enum evidence evidence; /* of the rates that most of the step's seconds rest on */
-    bool unverified;   /* rests on a figure no vendor page confirms */
-    bool comm_assumed; /* all-reduce from the line rate, not measured */
+    bool unverified;        /* rests on a figure no vendor page confirms */
+    bool comm_assumed;      /* all-reduce from the line rate, not measured */
     /* seconds per step, additive: they sum to step_s.mid */
     double compute_s, memory_s, optimizer_s, exposed_comm_s, straggler_s;
     struct rank_interval step_s, cost; /* cost: per step, in the price's currency; NaN without price */

@@ -27,8 +27,14 @@ done
 cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
     --suppress=missingIncludeSystem --suppress=checkersReport -I . -j "$(nproc)" "${units[@]}"
 
+# The analyser does not know that cmocka's assertions end a test, and takes what stands behind them for null
+# dereferences: clang-tidy reads the product only.
 log=build-lint-clang/tidy.log
-printf '%s\0' "${units[@]}" |
+product=()
+for file in "${units[@]}"; do
+    case $file in tests/*) ;; *) product+=("$file") ;; esac
+done
+printf '%s\0' "${product[@]}" |
     xargs -0 -P "$(nproc)" -n 8 clang-tidy --quiet -p build-lint-clang --warnings-as-errors='*' >"$log" 2>&1 || {
     grep -E 'error:|warning:' "$log"
     echo "clang-tidy found something; the whole log: $log"

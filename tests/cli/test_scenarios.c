@@ -55,7 +55,9 @@ static void a_sick_worker_costs_its_case_and_the_plan_goes_on(void **state) {
     struct text output = {0};
     (void)state;
     assert_int_equal(
-        shell("$S run -q --backend sim --scenario dead --dtype bf16 --out sick.jsonl; $S verify sick.jsonl", &output), 0);
+        shell("$S run -q --backend sim --scenario dead --dtype bf16 --out sick.jsonl; $S verify sick.jsonl",
+              &output),
+        0);
     assert_int_equal(shell("$S show sick.jsonl --format csv | grep -c ',failed,'", &output), 0);
     assert_int_equal(atoi(text_get(&output)), 1);
     assert_int_equal(shell("$S show sick.jsonl --format csv | grep -c ',measured,'", &output), 0);
