@@ -62,6 +62,29 @@ static void measures_this_cpu_and_gives_it_a_break_even_price(void **state) {
     text_free(&output);
 }
 
+/* A mount namespace of our own, in which /dev has an NVIDIA device file: a GPU node without a driver. */
+static void never_ranks_a_gpu_node_by_its_cpu_unasked(void **state) {
+    static const char node[] =
+        "unshare -m sh -c 'mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "
+        "touch /dev/nvidia0 && $S run -q %s --bench fma --seconds 0.1s --out %s.jsonl'";
+    struct text output = {0}, command = {0};
+    (void)state;
+    if (shell("unshare -m sh -c 'mount -t tmpfs none /dev'", &output) != 0) {
+        print_message("skipped: no mount namespace can be made here: %s", text_get(&output));
+        skip();
+    }
+    text_printf(&command, node, "", "asked");
+    assert_int_equal(shell(text_get(&command), &output), 3);
+    assert_non_null(strstr(text_get(&output), "NVIDIA"));
+    assert_non_null(strstr(text_get(&output), "--cpu"));
+    assert_int_equal(shell("test -e asked.jsonl", &output), 1);
+    text_clear(&command);
+    text_printf(&command, node, "--cpu", "cpu");
+    assert_int_equal(shell(text_get(&command), &output), 0);
+    text_free(&command);
+    text_free(&output);
+}
+
 static void the_readme_shows_the_options_as_they_are(void **state) {
     struct text output = {0};
     (void)state;
@@ -80,6 +103,7 @@ int main(void) {
         cmocka_unit_test(ranks_at_least_150_merged_example_offers),
         cmocka_unit_test(the_rows_come_out_cheapest_first),
         cmocka_unit_test(measures_this_cpu_and_gives_it_a_break_even_price),
+        cmocka_unit_test(never_ranks_a_gpu_node_by_its_cpu_unasked),
         cmocka_unit_test(the_readme_shows_the_options_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
