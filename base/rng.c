@@ -2,9 +2,8 @@
 
 #include <math.h>
 
-/* The same loop for the vector units of newer CPUs, chosen when the program is loaded. clang 14 accepts
- * the attribute and then names the function so that no caller finds it. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+/* The same loop for the vector units of newer CPUs, chosen when the program is loaded. */
+#ifdef STEPCOST_TARGET_CLONES
 #define VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define VECTORISED

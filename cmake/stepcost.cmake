@@ -10,10 +10,19 @@ if(NOT STEPCOST_REVISION)
   set(STEPCOST_REVISION unknown)
 endif()
 
+# One function for several vector widths, chosen when it is loaded. clang 14 accepts the attribute and then
+# mangles static functions; sanitizers break the choosing.
+include(CheckCSourceCompiles)
+if(CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT STEPCOST_SANITIZE)
+  check_c_source_compiles("
+    __attribute__((target_clones(\"avx512f\", \"avx2\", \"default\"))) static int f(int x) { return x + 1; }
+    int main(int argc, char **argv) { (void)argv; return f(argc); }" STEPCOST_TARGET_CLONES)
+endif()
+
 # Compile flags that every target of ours gets.
 function(stepcost_flags target)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE $<$<BOOL:${STEPCOST_TARGET_CLONES}>:STEPCOST_TARGET_CLONES>)
   target_compile_options(${target} PRIVATE ${STEPCOST_WARNINGS})
   if(STEPCOST_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
