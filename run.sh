@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# ./run.sh                    install what is missing, build, measure this machine, rank it among offers
+# ./run.sh [--OPTION ...]     install what is missing, build, measure this machine, rank it among offers; options
+#                             go to the measuring run (--cpu: measure the CPU of a GPU node all the same)
 # ./run.sh test [PRESET]      build and run the whole test suite (PRESET: release, asan, tsan)
 # ./run.sh lint               formatters, linters, and a -Werror build with gcc and with clang
 # ./run.sh SUBCOMMAND ...     build if needed, then: stepcost SUBCOMMAND ...
@@ -7,11 +8,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 here=$PWD
 
-# One row a package: who needs it, a file that shows it is there, its name on Debian 12, Ubuntu 22.04 and
-# Ubuntu 24.04 (one name where all agree), and what is lost without it.
+# One row a package: who needs it, a command or header that shows it is there, its name (Debian 12, Ubuntu
+# 22.04 and 24.04 agree on all of them), and what is lost without it.
 packages() {
     cat <<'TABLE'
 build  cc                      gcc                     the build
+build  stdio.h                 libc6-dev               the build
 build  cmake                   cmake                   the build
 build  pkg-config              pkg-config              the build
 build  make                    make                    the build
@@ -94,7 +96,7 @@ main_job() {
     record=results/$(uname -n)-$(date -u +%Y%m%dT%H%M%SZ).jsonl
     mkdir -p results
     # 1 = some case failed: the rest is measured and ranked all the same, and the status is kept.
-    build/stepcost run --tier smoke --workload gpt2-124m --out "$record" || status=$?
+    build/stepcost run --tier smoke --workload gpt2-124m --out "$record" "$@" || status=$?
     [ "$status" -le 1 ] || exit "$status"
     build/stepcost rank --workload gpt2-124m --record "$record" --format csv --out "${record%.jsonl}.ranking.csv"
     echo
@@ -106,15 +108,18 @@ main_job() {
 }
 
 case ${1:-} in
-"")
+--help | -h)
+    sed -n '2,/^set /{s/^# \{0,1\}//p}' run.sh
+    ;;
+"" | --*)
     need build
     build release
-    main_job
+    main_job "$@"
     ;;
 test)
     need build test
     build "${2:-release}"
-    ctest --preset "${2:-release}"
+    ctest --preset "${2:-release}" --no-tests=error
     ;;
 lint)
     need build test lint

@@ -15,14 +15,17 @@ struct price {
     struct money per_hour;
 };
 
+/* Hours of a month where a price is per month: the clouds' convention (8760 / 12). Some sellers count 672 or
+ * 720. */
+#define MONEY_MONTH_HOURS 730.0
+
 struct money money_make(double amount, const char *currency);
 struct money money_unknown(void);
 
 /* "12.50 USD", "USD 12.50", "$12.50", "12.50" (USD, as the catalogues quote). Negative is an error. */
 int money_parse(const char *text, struct money *out, struct err *e) MUST_CHECK;
 /* As money_parse with a time unit: "$3.06/h", "0.05/h", "5000 USD/month", "EUR 1.1/d". The unit is
- * required: "0.05" alone is an error that says so. A month has month_hours hours (730 by default in
- * the program: pricing convention of the clouds; some sellers use 672 or 720). */
+ * required: "0.05" alone is an error that says so. A month has month_hours hours. */
 int money_parse_price(const char *text, double month_hours, struct price *out, struct err *e) MUST_CHECK;
 
 /* out = a + b; ERR_PARSE when the currencies differ. */

@@ -4,6 +4,7 @@
 #include "bench/bench.h"
 #include "cli/commands.h"
 #include "kernels/cuda_driver.h"
+#include "kernels/sim/scenario.h"
 #include "model/data.h"
 
 #include <string.h>
@@ -67,6 +68,14 @@ static void list_benchmarks(void) {
                units_format_duration(tier_seconds((enum tier)i), text));
 }
 
+static void list_scenarios(void) {
+    puts("\nscenarios of the simulator (run --backend sim --scenario NAME)");
+    for (size_t i = 0; scenario_at(i); i++)
+        printf("  %-10s %s%s%s%s\n", scenario_at(i)->name, scenario_at(i)->summary,
+               scenario_at(i)->parameters[0] ? " (" : "", scenario_at(i)->parameters,
+               scenario_at(i)->parameters[0] ? ")" : "");
+}
+
 static int list_workloads(struct err *e) {
     struct data data = {0};
     puts("\nworkloads");
@@ -98,6 +107,7 @@ static int run(int argc, char **argv, struct err *e) {
     }
     list_backends();
     list_benchmarks();
+    list_scenarios();
     return list_workloads(e);
 }
 

@@ -10,7 +10,7 @@
 
 struct offers_options {
     int format;
-    bool list;
+    bool list, refused;
     const char *data, *out;
 };
 
@@ -18,6 +18,8 @@ struct offers_options {
 static const struct opt rows[] = {
     {.name = "list", .type = OPT_FLAG, .offset = offsetof(struct offers_options, list),
      .help = "list the offers and not only the account of the rows"},
+    {.name = "refused", .type = OPT_FLAG, .offset = offsetof(struct offers_options, refused),
+     .help = "list the refused rows, each with its line and reason"},
     {.name = "format", .type = OPT_CHOICE, .offset = offsetof(struct offers_options, format),
      .def = "table", .choices = writer_names, .value_name = "FORMAT", .help = "how to print"},
     {.name = "out", .type = OPT_STRING, .offset = offsetof(struct offers_options, out),
@@ -44,6 +46,13 @@ static const struct column account_columns[] = {
     {"rows_merged", "merged", COLUMN_NUMBER},
     {"rows_refused", "refused", COLUMN_NUMBER},
     {"offers", "offers", COLUMN_NUMBER},
+    {"columns_not_read", "columns not read", COLUMN_TEXT},
+};
+
+static const struct column refusal_columns[] = {
+    {"file", "file", COLUMN_TEXT},
+    {"line", "line", COLUMN_NUMBER},
+    {"reason", "refused because", COLUMN_TEXT},
 };
 
 static const struct column offer_columns[] = {
@@ -75,6 +84,16 @@ static void fill_accounts(struct table *t, const struct offer_set *set) {
         const size_t counts[] = {a->rows_read, a->rows_kept, a->rows_merged, a->rows_refused, a->offers};
         for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
             add_count(t, (double)counts[k]);
+        table_text(t, *a->ignored ? a->ignored : "-");
+    }
+}
+
+static void fill_refusals(struct table *t, const struct offer_set *set) {
+    table_init(t, NULL, refusal_columns, sizeof refusal_columns / sizeof refusal_columns[0]);
+    for (size_t i = 0; i < set->refusal_count; i++) {
+        table_text(t, set->refusals[i].file);
+        add_count(t, (double)set->refusals[i].line);
+        table_text(t, set->refusals[i].reason);
     }
 }
 
@@ -132,6 +151,8 @@ static int offers(const struct offers_options *o, const struct opt_list *paths, 
         goto out;
     if (o->list)
         fill_offers(&t, &set);
+    else if (o->refused)
+        fill_refusals(&t, &set);
     else
         fill_accounts(&t, &set);
     table_write(&t, o->format, out);

@@ -12,7 +12,7 @@ struct rank_options {
     int format;
     bool all, allow_simulated;
     long long top, draws, seed;
-    double month_hours, checkpoint_s, restart_s;
+    double checkpoint_s, restart_s;
 };
 
 #define FIELD(name) offsetof(struct rank_options, name)
@@ -33,8 +33,6 @@ static const struct opt rows[] = {
      .max = 86400, .value_name = "TIME", .help = "spot: time to write one checkpoint"},
     {.name = "restart", .type = OPT_DURATION, .offset = FIELD(restart_s), .def = "5m", .min = 0,
      .max = 86400, .value_name = "TIME", .help = "spot: time to get going again after an interruption"},
-    {.name = "month-hours", .type = OPT_NUMBER, .offset = FIELD(month_hours), .def = "730", .min = 600,
-     .max = 750, .value_name = "HOURS", .help = "hours of a month where a price is per month"},
     {.name = "draws", .type = OPT_INT, .offset = FIELD(draws), .def = "1000", .min = 100, .max = 100000,
      .value_name = "N", .help = "resampling draws for intervals and ties"},
     {.name = "seed", .type = OPT_INT, .offset = FIELD(seed), .def = "1", .min = 0, .max = 1e15,
@@ -119,7 +117,7 @@ out:
 static int rank(const struct rank_options *o, struct err *e) {
     struct rank_inputs in = {0};
     struct price own = {.per_hour = money_unknown()};
-    if (o->price && money_parse_price(o->price, o->month_hours, &own, e))
+    if (o->price && money_parse_price(o->price, MONEY_MONTH_HOURS, &own, e))
         return err_wrap(e, "--price");
     int result = read_inputs(o, &in, e);
     if (!result) {

@@ -62,7 +62,8 @@ static const struct opt rows[] = {
     {.name = "price", .type = OPT_STRING, .offset = FIELD(price), .value_name = "PRICE",
      .help = "what this machine costs (0.05/h): the cost of the run is shown before it starts"},
     {.name = "deadline", .key = "deadline_s", .type = OPT_DURATION, .offset = FIELD(deadline_s), .min = 1,
-     .max = 1e7, .value_name = "TIME", .help = "hard limit of the whole run; default: what the tier promises"},
+     .max = 1e7, .value_name = "TIME",
+     .help = "hard limit of the whole run; default: what the tier promises"},
     {.name = "grace", .key = "grace_s", .type = OPT_DURATION, .offset = FIELD(grace_s), .def = "60s",
      .min = 0.5, .max = 86400, .value_name = "TIME",
      .help = "how long a case may stay silent beyond its time before its worker is killed"},
@@ -248,7 +249,7 @@ static void inputs_free(struct run_inputs *in) {
 static int read_inputs(struct run_options *o, struct run_inputs *in, struct err *e) {
     struct data data = {.folder = o->data};
     progress_begin(&in->progress, o->quiet, o->verbose);
-    if (o->price && money_parse_price(o->price, 730, &in->progress.price, e))
+    if (o->price && money_parse_price(o->price, MONEY_MONTH_HOURS, &in->progress.price, e))
         return err_wrap(e, "--price");
     if (o->resume && restore_settings(o, &in->old, e))
         return -1;

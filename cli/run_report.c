@@ -142,6 +142,8 @@ static void print_state(const struct record *r, FILE *out) {
                 r->broken_line);
     else if (r->state == RECORD_UNFINISHED)
         fprintf(out, "the record is intact but unfinished: stepcost run --resume %s goes on\n", r->path);
+    else if (*r->end_reason)
+        fprintf(out, "the run ended early: %s\n", r->end_reason);
 }
 
 enum { SHOWN_OF_A_KIND = 3 };

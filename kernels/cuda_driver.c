@@ -8,14 +8,14 @@ struct toolkit_row {
     const char *toolkit, *package; /* of NVIDIA's own repository */
 };
 
-/* CUDA Toolkit 13 release notes, table "CUDA Toolkit and corresponding driver versions", Linux x86_64. */
+/* Drivers 565 report CUDA 12.7, of which no toolkit was released.
+ * CUDA Toolkit 13 release notes, table "CUDA Toolkit and corresponding driver versions", Linux x86_64. */
 static const struct toolkit_row rows[] = {
     {580, "13.0", "cuda-toolkit-13-0"}, {575, "12.9", "cuda-toolkit-12-9"},
-    {570, "12.8", "cuda-toolkit-12-8"}, {565, "12.7", "cuda-toolkit-12-7"},
-    {560, "12.6", "cuda-toolkit-12-6"}, {555, "12.5", "cuda-toolkit-12-5"},
-    {550, "12.4", "cuda-toolkit-12-4"}, {545, "12.3", "cuda-toolkit-12-3"},
-    {535, "12.2", "cuda-toolkit-12-2"}, {530, "12.1", "cuda-toolkit-12-1"},
-    {525, "12.0", "cuda-toolkit-12-0"},
+    {570, "12.8", "cuda-toolkit-12-8"}, {560, "12.6", "cuda-toolkit-12-6"},
+    {555, "12.5", "cuda-toolkit-12-5"}, {550, "12.4", "cuda-toolkit-12-4"},
+    {545, "12.3", "cuda-toolkit-12-3"}, {535, "12.2", "cuda-toolkit-12-2"},
+    {530, "12.1", "cuda-toolkit-12-1"}, {525, "12.0", "cuda-toolkit-12-0"},
 };
 
 static const struct toolkit_row *find_row(const char *driver) {

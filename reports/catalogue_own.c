@@ -36,7 +36,6 @@ static const struct catalogue_column columns[OWN_COUNT] = {
 };
 
 /* A month as the clouds price it: 8760 h / 12. */
-static const double month_hours = 730.0;
 /* Sizes of memory are named in GB and built in powers of two, by card makers and clouds alike. */
 static const double gib = 1073741824.0;
 
@@ -69,7 +68,7 @@ static int read_price(const char *text, const char *currency_text, struct money 
         return catalogue_price("price", text, &amount, e);
     }
     if (strchr(text, '/')) {
-        if (money_parse_price(text, month_hours, &price, e) != 0) {
+        if (money_parse_price(text, MONEY_MONTH_HOURS, &price, e) != 0) {
             return err_wrap(e, "price");
         }
         *out = price.per_hour;
