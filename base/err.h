@@ -21,7 +21,6 @@
     X(ERR_DEVICE, 3, "the device or its library failed")                                                     \
     X(ERR_DEVICE_MEMORY, 3, "the device has too little free memory")                                         \
     X(ERR_NO_DEVICE, 3, "no measurement of the main device was possible")                                    \
-    X(ERR_TIMEOUT, 3, "a deadline passed")                                                                   \
     X(ERR_PEER, 3, "a worker or peer was lost")                                                              \
     X(ERR_UNFINISHED, 4, "inconclusive or unfinished")
 

@@ -162,10 +162,6 @@ static char *line_end(const struct proc_channel *c) {
     return waiting ? memchr(c->inbox.data + c->taken, '\n', waiting) : NULL;
 }
 
-bool proc_has_line(const struct proc_channel *c) {
-    return line_end(c) != NULL;
-}
-
 /* Waits until fd can be read: 1, or 0 at the deadline. */
 static int wait_readable(int fd, uint64_t deadline_ns, struct err *e) {
     for (;;) {

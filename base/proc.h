@@ -50,7 +50,5 @@ int proc_send(struct proc_channel *c, const char *line, struct err *e) MUST_CHEC
 /* Next line into *line (borrowed until the next call): 1 = line, 0 = deadline passed, -1 = error or
  * end of file (ERR_PEER). deadline_ns is on the monotonic clock; UINT64_MAX waits forever. */
 int proc_receive(struct proc_channel *c, char **line, uint64_t deadline_ns, struct err *e) MUST_CHECK;
-/* True when a whole line is already in the inbox: poll() on fd would not show it. */
-bool proc_has_line(const struct proc_channel *c);
 
 #endif

@@ -12,6 +12,7 @@
 #include "model/workload.h"
 
 #include <jansson.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ struct bench_case {
     const char *bench;
     struct op op;
     double seconds; /* its share of the time: warm-up and samples         */
+    double heat_s;  /* of these, under load before the first sample       */
     bool mandatory; /* an acceptance without it is not one                */
     bool rotate;    /* operands rotate over more than 4 x the last cache  */
 };
@@ -68,7 +70,8 @@ struct runner {
     const struct backend *backend;
     struct device *device;
     struct device_info info;
-    struct group *group; /* barrier before sampling; NULL = alone */
+    struct group *group;   /* barrier before sampling; NULL = alone */
+    const cpu_set_t *cpus; /* for the telemetry thread: the device may have pinned its caller; NULL = caller's */
     uint64_t seed;
     double goal; /* relative half-width to stop at: 0.01 */
 };

@@ -87,8 +87,8 @@ int message_read_ready(const json_t *message, struct device_info *info, int *cou
 }
 
 json_t *message_case(const struct message_case *m) {
-    return json_pack("{s:s, s:s, s:s, s:o, s:f, s:b, s:b, s:i, s:i, s:i, s:I, s:f}", "type", "case", "id",
-                     m->c.id, "bench", m->c.bench, "op", op_to_json(&m->c.op), "seconds", m->c.seconds,
+    return json_pack("{s:s, s:s, s:s, s:o, s:f, s:f, s:b, s:b, s:i, s:i, s:i, s:I, s:f}", "type", "case", "id",
+                     m->c.id, "bench", m->c.bench, "op", op_to_json(&m->c.op), "seconds", m->c.seconds, "heat_s", m->c.heat_s,
                      "mandatory", m->c.mandatory, "rotate", m->c.rotate, "attempt", m->attempt, "rank",
                      m->rank, "size", m->size, "seed", (json_int_t)m->seed, "goal", m->goal);
 }
@@ -101,6 +101,7 @@ int message_read_case(const json_t *message, struct message_case *out, struct er
         json_get_string(message, "bench", &out->c.bench, e) != 0 ||
         op_from_json(json_object_get(message, "op"), &out->c.op, e) != 0 ||
         json_get_number(message, "seconds", &out->c.seconds, e) != 0 ||
+        json_get_number(message, "heat_s", &out->c.heat_s, e) != 0 ||
         json_get_bool(message, "mandatory", &out->c.mandatory, e) != 0 ||
         json_get_bool(message, "rotate", &out->c.rotate, e) != 0 ||
         json_get_int(message, "attempt", &attempt, e) != 0 || json_get_int(message, "rank", &rank, e) != 0 ||

@@ -10,10 +10,6 @@ static const double cache_multiple = 4;
 static const double free_share = 0.25;
 static const double sets_max = 4096;
 
-static uint64_t bytes_of(const struct op_operand *shape) {
-    return (uint64_t)ceil((double)shape->elements * dtype_bytes(shape->dtype));
-}
-
 static size_t wanted_sets(const struct operands *o, const struct runner *r, const struct bench_case *c) {
     if (!c->rotate || o->set_bytes <= 0 || !(r->info.cache_bytes > 0))
         return 1;
@@ -27,7 +23,7 @@ static int open_set(struct operands *o, struct operand_set *set, struct err *e) 
     const struct backend *b = o->backend;
     for (size_t i = 0; i < o->shape_count; i++) {
         const struct op_operand *shape = &o->shapes[i];
-        if (b->alloc(o->device, bytes_of(shape), &set->buffers[i], e) != 0)
+        if (b->alloc(o->device, op_operand_bytes(shape), &set->buffers[i], e) != 0)
             return -1;
         enum fill how = shape->output ? FILL_ZERO : FILL_NORMAL;
         if (b->fill(set->buffers[i], shape->dtype, how, o->seeds[i], e) != 0)
@@ -43,7 +39,7 @@ int operands_open(struct operands *o, const struct runner *r, const struct bench
     uint64_t seed = rng_seed_from(r->seed, op_name(&c->op, name));
     for (size_t i = 0; i < o->shape_count; i++) {
         o->seeds[i] = rng_seed_from(seed, o->shapes[i].name);
-        o->set_bytes += (double)bytes_of(&o->shapes[i]);
+        o->set_bytes += (double)op_operand_bytes(&o->shapes[i]);
     }
     size_t wanted = wanted_sets(o, r, c);
     o->sets = xcalloc(wanted, sizeof *o->sets);

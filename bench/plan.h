@@ -17,5 +17,7 @@ int membw_plan(const struct plan_request *r, struct plan *out, struct err *e) MU
 
 /* Seconds that tier t gives one case of this benchmark. */
 double tier_case_seconds(enum tier t, const char *bench);
+/* Gives the first case of a run the tier's heating time, and as many seconds more. */
+void tier_heat(enum tier t, struct bench_case *first);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/series.h"
 #include "base/units.h"
 #include "bench/operands.h"
+#include "bench/sampler.h"
 #include "kernels/group.h"
 #include "kernels/ref/ref.h"
 
@@ -15,9 +16,8 @@ static const double sample_resolutions = 1000; /* ... also in steps of the clock
 static const double sample_margin = 1.1;       /* so that a sample a little faster is not too short */
 static const double warm_agreement = 0.01;
 static const double warm_cap_s = 2, warm_cap_share = 0.2;
-static const double telemetry_every_s = 0.15; /* with samples of 50 ms: 5 rows a second */
 static const double chunk_most_s = 10;
-enum { CHUNK_SAMPLES = 4096, CHUNK_ROWS = 1024 };
+enum { CHUNK_SAMPLES = 4096 };
 static const double iterations_max = 1e12;
 
 /* What a step says: go on, or the case is over and its status set. -1 is the device's failure. */
@@ -38,9 +38,8 @@ struct run {
     struct sample *samples;
     double *times_s; /* of one iteration, for the stopping rule */
     size_t count, sample_capacity, time_capacity, flushed;
-    struct telemetry_row *rows;
-    size_t row_count, row_capacity;
-    double row_s, chunk_s; /* when the last row was taken, when the open chunk began */
+    double chunk_s; /* when the open chunk began */
+    struct sampler sampler;
 };
 
 static uint64_t now_ns(const struct run *run) {
@@ -142,7 +141,9 @@ static double more_iterations(double iterations, double elapsed_s, double least_
 static int warm_up(struct run *run, double per_iteration_s, struct err *e) {
     double least_s = batch_least_s(run);
     /* However short the case, two windows must fit. */
-    double cap_s = fmax(fmin(warm_cap_s, warm_cap_share * run->c->seconds), 2.5 * least_s);
+    double heat_s = run->c->heat_s;
+    double cap_s =
+        heat_s + fmax(fmin(warm_cap_s, warm_cap_share * (run->c->seconds - heat_s)), 2.5 * least_s);
     double last_s = per_iteration_s >= least_s ? per_iteration_s : NAN;
     run->iterations = 1;
     for (;;) {
@@ -156,9 +157,10 @@ static int warm_up(struct run *run, double per_iteration_s, struct err *e) {
             continue;
         }
         double window_s = elapsed_s / run->iterations;
-        run->out->warmed_up = fabs(window_s - last_s) <= warm_agreement * last_s;
+        double spent_s = seconds_since(run, run->begin_ns);
+        run->out->warmed_up = spent_s >= heat_s && fabs(window_s - last_s) <= warm_agreement * last_s;
         last_s = window_s;
-        if (run->out->warmed_up || seconds_since(run, run->begin_ns) >= cap_s)
+        if (run->out->warmed_up || spent_s >= cap_s)
             break;
     }
     run->iterations = fmax(1, ceil(sample_margin * least_s / last_s));
@@ -168,24 +170,15 @@ static int warm_up(struct run *run, double per_iteration_s, struct err *e) {
     return GO_ON;
 }
 
-static void take_telemetry(struct run *run) {
-    double t_s = run->count > 0 ? seconds_since(run, run->first_ns) : 0;
-    run->rows = xgrow(run->rows, sizeof *run->rows, run->row_count, &run->row_capacity);
-    struct telemetry_row *row = &run->rows[run->row_count++];
-    row->t_s = t_s;
-    row->values = (struct telemetry){NAN, NAN, NAN, NAN};
-    run->r->backend->telemetry(run->r->device, &row->values);
-    run->row_s = t_s;
-}
-
 static int flush(struct run *run, struct err *e) {
     size_t fresh = run->count - run->flushed;
     if (fresh == 0)
         return 0;
-    int result = run->sink->chunk(run->sink->context, run->samples + run->flushed, fresh, run->rows,
-                                  run->row_count, e);
+    const struct telemetry_row *rows;
+    size_t row_count = sampler_take(&run->sampler, &rows);
+    int result =
+        run->sink->chunk(run->sink->context, run->samples + run->flushed, fresh, rows, row_count, e);
     run->flushed = run->count;
-    run->row_count = 0;
     return result;
 }
 
@@ -194,10 +187,12 @@ static int take_sample(struct run *run, struct err *e) {
     run->times_s = xgrow(run->times_s, sizeof *run->times_s, run->count, &run->time_capacity);
     uint64_t start_ns = now_ns(run);
     double elapsed_s;
+    if (run->count == 0) {
+        run->first_ns = start_ns;
+        sampler_start(&run->sampler, start_ns);
+    }
     if (batch(run, run->iterations, &elapsed_s, e) != 0)
         return -1;
-    if (run->count == 0)
-        run->first_ns = start_ns;
     double start_s = (double)(start_ns - run->first_ns) * 1e-9;
     run->samples[run->count] = (struct sample){start_s, run->iterations, elapsed_s};
     run->times_s[run->count] = elapsed_s / run->iterations;
@@ -214,7 +209,7 @@ static int sample(struct run *run, struct err *e) {
     struct group *g = run->r->group;
     if (g != NULL && g->barrier(g, e) != 0)
         return case_over(run, CASE_FAILED, e->text);
-    take_telemetry(run);
+    sampler_open(&run->sampler, run->r);
     for (;;) {
         double before_s = seconds_since(run, run->begin_ns);
         if (take_sample(run, e) != 0)
@@ -222,23 +217,23 @@ static int sample(struct run *run, struct err *e) {
         double now_s = seconds_since(run, run->first_ns);
         double spent_s = seconds_since(run, run->begin_ns);
         double next_s = spent_s - before_s; /* the next sample takes about as long as this one */
-        if (now_s - run->row_s >= telemetry_every_s)
-            take_telemetry(run);
+        sampler_tick(&run->sampler, now_s);
         if (steady_enough(run) || spent_s + next_s > run->c->seconds)
             break;
-        bool full = run->count - run->flushed >= CHUNK_SAMPLES || run->row_count >= CHUNK_ROWS;
+        bool full = run->count - run->flushed >= CHUNK_SAMPLES;
         if (full || now_s - run->chunk_s + next_s > chunk_most_s) {
             if (flush(run, e) != 0)
                 return -1;
             run->chunk_s = now_s;
         }
     }
-    take_telemetry(run);
+    sampler_stop(&run->sampler, seconds_since(run, run->first_ns));
     return flush(run, e);
 }
 
 static void clean_up(struct run *run) {
     const struct backend *b = run->r->backend;
+    sampler_close(&run->sampler);
     if (run->from != NULL)
         b->event_close(run->from);
     if (run->to != NULL)
@@ -248,7 +243,6 @@ static void clean_up(struct run *run) {
     operands_close(&run->operands);
     free(run->samples);
     free(run->times_s);
-    free(run->rows);
 }
 
 static int measure(struct run *run, struct err *e) {

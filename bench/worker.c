@@ -11,6 +11,8 @@ struct worker {
     const struct backend *backend;
     struct device *device;
     struct device_info info;
+    cpu_set_t cpus;
+    bool cpus_known;
 };
 
 /* Where a case's chunks go: to the supervisor, as bodies of record lines. */
@@ -81,6 +83,7 @@ static int run_case(struct worker *w, const json_t *message, struct err *e) {
         .device = w->device,
         .info = w->info,
         .group = m.size > 1 ? &group : NULL,
+        .cpus = w->cpus_known ? &w->cpus : NULL,
         .seed = m.seed,
         .goal = m.goal,
     };
@@ -122,6 +125,8 @@ static int open_device(struct worker *w, const char *name, const struct backend_
 
 int worker_main(const char *backend, const struct backend_config *config, int device, struct err *e) {
     struct worker w = {.channel = proc_channel_make(PROC_CHILD_FD)};
+    /* Before the device is opened: its libraries pin this thread to one CPU. */
+    w.cpus_known = sched_getaffinity(0, sizeof w.cpus, &w.cpus) == 0;
     int result = open_device(&w, backend, config, device, e);
     while (result == 0)
         result = serve_one(&w, e);

@@ -75,7 +75,7 @@ static void add_count(struct table *t, double count) {
 }
 
 static void fill_accounts(struct table *t, const struct offer_set *set) {
-    table_init(t, NULL, account_columns, sizeof account_columns / sizeof account_columns[0]);
+    table_init(t, account_columns, sizeof account_columns / sizeof account_columns[0]);
     for (size_t i = 0; i < set->account_count; i++) {
         const struct offer_account *a = &set->accounts[i];
         table_text(t, a->file);
@@ -89,7 +89,7 @@ static void fill_accounts(struct table *t, const struct offer_set *set) {
 }
 
 static void fill_refusals(struct table *t, const struct offer_set *set) {
-    table_init(t, NULL, refusal_columns, sizeof refusal_columns / sizeof refusal_columns[0]);
+    table_init(t, refusal_columns, sizeof refusal_columns / sizeof refusal_columns[0]);
     for (size_t i = 0; i < set->refusal_count; i++) {
         table_text(t, set->refusals[i].file);
         add_count(t, (double)set->refusals[i].line);
@@ -105,7 +105,7 @@ static const char *device_text(const struct offer *o) {
 }
 
 static void fill_offers(struct table *t, const struct offer_set *set) {
-    table_init(t, NULL, offer_columns, sizeof offer_columns / sizeof offer_columns[0]);
+    table_init(t, offer_columns, sizeof offer_columns / sizeof offer_columns[0]);
     for (size_t i = 0; i < set->count; i++) {
         const struct offer *o = &set->offers[i];
         char price[32];

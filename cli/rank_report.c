@@ -98,7 +98,7 @@ static void add_full_row(struct table *t, const struct rank_row *row) {
 
 static void print_full(const struct ranking *r, int format, FILE *out) {
     struct table t;
-    table_init(&t, NULL, full_columns, sizeof full_columns / sizeof full_columns[0]);
+    table_init(&t, full_columns, sizeof full_columns / sizeof full_columns[0]);
     for (size_t i = 0; i < r->count; i++)
         add_full_row(&t, &r->rows[i]);
     table_write(&t, format, out);
@@ -150,7 +150,7 @@ static void print_term(const struct ranking *r, enum term term, bool priced, con
                        FILE *out) {
     struct table t;
     size_t shown = 0, total = 0;
-    table_init(&t, NULL, short_columns, sizeof short_columns / sizeof short_columns[0]);
+    table_init(&t, short_columns, sizeof short_columns / sizeof short_columns[0]);
     for (size_t i = 0; i < r->count; i++) {
         const struct rank_row *row = &r->rows[i];
         if (row->term != term || isfinite(row->cost.mid) != priced)

@@ -188,9 +188,9 @@ int run_report_print(const struct record *r, const struct data *data, const stru
     const char *format = writer_names[view->format];
     bool for_people = strcmp(format, "table") == 0 || strcmp(format, "markdown") == 0;
     if (for_people)
-        table_init(&t, NULL, short_columns, sizeof short_columns / sizeof short_columns[0]);
+        table_init(&t, short_columns, sizeof short_columns / sizeof short_columns[0]);
     else
-        table_init(&t, NULL, full_columns, sizeof full_columns / sizeof full_columns[0]);
+        table_init(&t, full_columns, sizeof full_columns / sizeof full_columns[0]);
     fill(&t, r, for_people);
     if (for_people)
         print_state(r, out);

@@ -73,6 +73,7 @@ struct backend {
     int (*open)(const struct backend_config *c, int index, struct device **out, struct err *e);
     void (*close)(struct device *d);
     int (*describe)(struct device *d, struct device_info *out, struct err *e);
+    /* May be called from another thread while work runs. */
     void (*telemetry)(struct device *d, struct telemetry *out);
     /* The clock that budgets on this device run on, ns; NULL = the host's monotonic clock. */
     uint64_t (*now_ns)(struct device *d);

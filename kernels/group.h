@@ -8,14 +8,12 @@
 
 #include <stddef.h>
 
-enum { GROUP_MESSAGE_MAX = 4096 };
-
 struct group {
     int rank, size;
     void *context;
     /* All of them: every rank calls in the same order; ERR_PEER when another rank left or aborted. */
     int (*barrier)(struct group *g, struct err *e);
-    /* The bytes of root reach everyone; size <= GROUP_MESSAGE_MAX. */
+    /* The bytes of root reach everyone. */
     int (*bcast)(struct group *g, void *bytes, size_t size, int root, struct err *e);
     /* `size` bytes of each rank, in rank order, into all (size x ranks bytes) on root. */
     int (*gather)(struct group *g, const void *bytes, size_t size, void *all, int root, struct err *e);

@@ -1,11 +1,6 @@
 #include "kernels/operand_check.h"
 
 #include <inttypes.h>
-#include <math.h>
-
-static uint64_t operand_bytes(const struct op_operand *operand) {
-    return (uint64_t)ceil((double)operand->elements * dtype_bytes(operand->dtype));
-}
 
 int operand_check_buffers(const struct op *op, const uint64_t *sizes, size_t count, struct err *e) {
     struct op_operand operands[OP_MAX_OPERANDS];
@@ -15,9 +10,9 @@ int operand_check_buffers(const struct op *op, const uint64_t *sizes, size_t cou
         return err_set(e, ERR_DEVICE, "%s: has %zu operands, given %zu buffers", op_name(op, name), wanted,
                        count);
     for (size_t i = 0; i < count; i++)
-        if (sizes[i] < operand_bytes(&operands[i]))
+        if (sizes[i] < op_operand_bytes(&operands[i]))
             return err_set(e, ERR_DEVICE, "%s: operand %s needs %" PRIu64 " bytes, its buffer has %" PRIu64,
-                           op_name(op, name), operands[i].name, operand_bytes(&operands[i]), sizes[i]);
+                           op_name(op, name), operands[i].name, op_operand_bytes(&operands[i]), sizes[i]);
     return 0;
 }
 

@@ -52,6 +52,7 @@ static const struct member text_fields[] = {
 static const struct member flag_fields[] = {
     {"capped", offsetof(struct gpu, capped)},
     {"ecc", offsetof(struct gpu, ecc)},
+    {"modified", offsetof(struct gpu, modified)},
 };
 /* words of the field `native`: formats that the device multiplies without widening them */
 static const struct member native_words[] = {
@@ -360,13 +361,18 @@ bool gpu_memory_fits(const struct gpu *g, double memory_bytes) {
     return fabs(memory_bytes - nominal) <= 0.07 * nominal || fabs(memory_bytes - driver) <= 0.001 * driver;
 }
 
-/* Keeps the candidates of this memory; all of them when none has it, so that the caller can say so. */
+/* Keeps the candidates of this memory; all products when none has it, so that the caller can say so. */
 static struct gpu_match narrow(struct gpu_match match, double memory_bytes) {
-    struct gpu_match kept = {0};
-    for (size_t i = 0; i < match.count; i++)
+    struct gpu_match kept = {0}, products = {0};
+    for (size_t i = 0; i < match.count; i++) {
         if (gpu_memory_fits(match.candidates[i], memory_bytes))
             add_candidate(&kept, match.candidates[i]);
-    return kept.count ? kept : match;
+        if (!match.candidates[i]->modified)
+            add_candidate(&products, match.candidates[i]);
+    }
+    if (kept.count)
+        return kept;
+    return products.count ? products : match;
 }
 
 struct gpu_match gpu_match_name(const struct gpu_table *t, const char *name, double memory_bytes) {

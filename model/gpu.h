@@ -55,6 +55,7 @@ struct gpu {
     const char *p2p;    /* "nvlink", "pcie", "none", "bridge" or "" */
     bool capped;        /* export variant: its own peak, not SMs x clock */
     bool ecc;
+    bool modified; /* no vendor product: a candidate only where a stated memory says so */
     bool native_bf16, native_fp16, native_tf32, native_fp8;
     struct gpu_figure figures[GPU_FIELD_COUNT];
 };
@@ -82,7 +83,8 @@ struct gpu_match {
 bool gpu_memory_fits(const struct gpu *g, double memory_bytes);
 /* Matches a name as written anywhere (catalogue, driver, SKU). Case, spaces, '_', '-' and vendor words
  * do not matter. memory_bytes per GPU narrows the candidates (nominal within 7 %, gpuhunt's
- * threshold) where one has it; NaN when unknown. */
+ * threshold) where one has it; NaN when unknown. A modified board shares its name with the product: it is
+ * a candidate only when the memory fits it, or the name says nothing else. */
 struct gpu_match gpu_match_name(const struct gpu_table *t, const char *name, double memory_bytes);
 /* As above for a whole SKU ("p4d.24xlarge", "gpu_8x_a100_80gb_sxm4", "2x-A100_PCIE-32-65536"): finds
  * the alias that stands inside it; count 0 when none does. */

@@ -208,6 +208,10 @@ size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]) 
     return 0;
 }
 
+uint64_t op_operand_bytes(const struct op_operand *operand) {
+    return (uint64_t)ceil((double)operand->elements * dtype_bytes(operand->dtype));
+}
+
 /* ---- record form ---- */
 
 /* The fields a shape uses, in the order that they are written. */

@@ -86,6 +86,9 @@ enum { OP_MAX_OPERANDS = 4 };
  * TRIAD b c a (inputs first, the output last); FMA none. 0 where no backend has the op yet. */
 size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]);
 
+/* Whole bytes of its buffer: a byte that sub-byte types fill in part counts in full. */
+uint64_t op_operand_bytes(const struct op_operand *operand);
+
 /* Record form. op_to_json gives a new reference; op_from_json checks every field's range (each
  * dimension 1 to 2^40, op_bytes under 2^46). */
 json_t *op_to_json(const struct op *op);

@@ -150,31 +150,55 @@ static struct gpu_figure datasheet_figure(const struct gpu *gpu, enum quantity q
     return f;
 }
 
-/* Achieved share of the datasheet: the median over the reference rows of this quantity in the GPU's family,
- * else over all of them. Rows of the simulator count only for the simulator. NaN when there is none. */
-static double achieved_share(const struct evidence_base *b, const struct gpu *gpu, enum quantity q,
+/* Of this op's class: all memory, or the types of one peak figure. */
+static bool same_class(const struct reference *row, const struct op *op) {
+    if (row->quantity != quantity_for(op))
+        return false;
+    return row->quantity != QUANTITY_GEMM || peak_fields[row->dtype] == peak_fields[op->dtype];
+}
+
+/* One published figure may stand for several GPUs (A100 of 40 and of 80 GB): it counts once. */
+static bool is_repeat(const struct reference *row, const struct reference *const *taken, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (taken[i]->value == row->value && strcmp(taken[i]->source, row->source) == 0)
+            return true;
+    return false;
+}
+
+static bool is_simulated(const struct gpu *gpu) {
+    return strcmp(gpu->vendor, "sim") == 0;
+}
+
+/* Achieved share of the datasheet: the median over the reference rows of this op's class in the GPU's family,
+ * else over all families. Rows of the simulator count only for the simulator. NaN when there is none. */
+static double achieved_share(const struct evidence_base *b, const struct gpu *gpu, const struct op *op,
                              bool whole_table) {
-    double *shares = xmalloc((b->references.count + 1) * sizeof *shares);
-    size_t count = 0;
-    for (size_t i = 0; i < b->references.count; i++) {
+    size_t rows = b->references.count, count = 0;
+    double *shares = xmalloc((rows + 1) * sizeof *shares);
+    const struct reference **taken = xmalloc((rows + 1) * sizeof *taken);
+    for (size_t i = 0; i < rows; i++) {
         const struct reference *row = &b->references.rows[i];
-        const struct gpu *other = row->quantity == q ? gpu_by_name(b->gpus, row->gpu) : NULL;
-        if (!other || (strcmp(other->vendor, "sim") == 0) != (strcmp(gpu->vendor, "sim") == 0))
+        const struct gpu *other = same_class(row, op) ? gpu_by_name(b->gpus, row->gpu) : NULL;
+        if (!other || is_simulated(other) != is_simulated(gpu) || is_repeat(row, taken, count) ||
+            (!whole_table && strcmp(other->family, gpu->family) != 0))
             continue;
-        double peak = datasheet_figure(other, q, row->dtype).value;
-        if (peak > 0 && (whole_table || strcmp(other->family, gpu->family) == 0))
-            shares[count++] = row->value / peak;
+        double peak = datasheet_figure(other, row->quantity, row->dtype).value;
+        if (!(peak > 0))
+            continue;
+        taken[count] = row;
+        shares[count++] = row->value / peak;
     }
     double median = stats_median(shares, count);
     free(shares);
-    return isnan(median) && !whole_table ? achieved_share(b, gpu, q, true) : median;
+    free(taken);
+    return isnan(median) && !whole_table ? achieved_share(b, gpu, op, true) : median;
 }
 
 static bool rate_from_datasheet(struct evidence_base *b, const struct gpu *gpu, const struct op *op,
                                 struct rate *out) {
     enum quantity q = quantity_for(op);
     struct gpu_figure f = datasheet_figure(gpu, q, op->dtype);
-    double share = achieved_share(b, gpu, q, false);
+    double share = achieved_share(b, gpu, op, false);
     if (!(f.value > 0) || !(share > 0))
         return false;
     *out = (struct rate){.per_s = f.value * share,
@@ -194,7 +218,13 @@ bool evidence_rate(struct evidence_base *b, const struct evidence_subject *s, co
                    struct rate *out) {
     if (rate_from_record(b, s, op, out))
         return true;
+    if (evidence_above_peak(s, op))
+        return false;
     return s->gpu && (rate_from_reference(b, s->gpu, op, out) || rate_from_datasheet(b, s->gpu, op, out));
+}
+
+const struct record_case *evidence_above_peak(const struct evidence_subject *s, const struct op *op) {
+    return s->record && s->grade == EVIDENCE_A ? record_view_left_out(s->record, op) : NULL;
 }
 
 /* ---- all-reduce ---- */

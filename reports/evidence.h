@@ -38,6 +38,8 @@ struct evidence_record {
     const char *refused; /* why it is no evidence; "" = it is */
     struct evidence_case *cases;
     size_t case_count;
+    const struct record_case **left_out; /* above the peak: no evidence */
+    size_t left_out_count;
 };
 
 /* Everything that rates are read from. Open with evidence_open; borrows the request. */
@@ -75,15 +77,18 @@ struct rate {
     bool unverified, interpolated;
     const char *doubt; /* of a measurement: "unsteady", "wide", "few samples"; "" = none */
 };
-/* False when no grade has a figure. */
+/* False when no grade has a figure, or where evidence_above_peak has a case. */
 bool evidence_rate(struct evidence_base *b, const struct evidence_subject *s, const struct op *op,
                    struct rate *out);
+/* The case of the subject's own record (grade A) that would have answered and is above the peak. No table
+ * stands in for it: the device may not be what it says. NULL = there is none. */
+const struct record_case *evidence_above_peak(const struct evidence_subject *s, const struct op *op);
 /* Bus bandwidth of an all-reduce over n devices of one node; *assumed when it comes from the line rate. */
 bool evidence_busbw(struct evidence_base *b, const struct evidence_subject *s, int64_t devices,
                     struct rate *out, bool *assumed);
 
 /* True when the subject computes in t: natively on a GPU; fp32 on a CPU, and below that what its record
- * shows measured and not emulated. */
+ * shows measured. */
 bool evidence_has_precision(const struct evidence_subject *s, enum dtype t);
 
 #endif

@@ -40,7 +40,7 @@ static bool is_large_gemm(const struct op *op, const void *context) {
 
 static bool is_stream(const struct op *op, const void *context) {
     (void)context;
-    return op->kind == OP_COPY || op->kind == OP_SCALE || op->kind == OP_ADD || op->kind == OP_TRIAD;
+    return record_is_stream(op);
 }
 
 static void find_slow_gemm(struct inspection *in, const struct reference *row) {
@@ -76,13 +76,6 @@ void find_slow_device(struct inspection *in) {
 
 /* ---- above_peak ---- */
 
-static const double peak_tolerance = 1.02;
-
-struct peak {
-    double per_s; /* NaN = not known */
-    const char *of;
-};
-
 double findings_calibrated_peak(const struct record *r, enum dtype t) {
     double best = NAN;
     for (size_t i = 0; i < r->case_count; i++)
@@ -92,33 +85,16 @@ double findings_calibrated_peak(const struct record *r, enum dtype t) {
     return best;
 }
 
-/* A GPU's products may run on units that the calibration loop does not use: its peak is the datasheet's.
- * A CPU's memory has no peak that we know. */
-static struct peak peak_for(const struct inspection *in, const struct op *op) {
-    if (op->kind == OP_GEMM && in->gpu)
-        return (struct peak){gpu_peak(in->gpu, op->dtype), "the datasheet's peak"};
-    if (op->kind == OP_GEMM && !in->is_gpu)
-        return (struct peak){findings_calibrated_peak(in->record, op->dtype), "the calibrated peak"};
-    if (is_stream(op, NULL) && in->gpu)
-        return (struct peak){in->gpu->figures[GPU_BANDWIDTH].value, "the datasheet's bandwidth"};
-    return (struct peak){NAN, ""};
-}
-
 void find_above_peak(struct inspection *in) {
     for (size_t i = 0; i < in->record->case_count; i++) {
         const struct record_case *c = &in->record->cases[i];
-        struct peak peak = peak_for(in, &c->op);
-        for (size_t k = 0; k < c->rank_count; k++) {
-            double rate = record_rank_rate(&c->ranks[k]).rate;
-            if (!(rate > peak_tolerance * peak.per_s))
-                continue;
+        struct record_excess excess;
+        if (record_case_above_peak(in->record, in->gpu, c, &excess))
             finding_add(
                 in, "above_peak", c->id,
                 "rank %d ran at %.0f %% of %s: this is an error of measurement or a device that is not "
-                "what it says, no good news; do not use this rate",
-                c->ranks[k].rank, 100 * rate / peak.per_s, peak.of);
-            break;
-        }
+                "what it says, no good news; this rate is not used",
+                excess.rank, 100 * excess.ratio, excess.of);
     }
 }
 

@@ -146,6 +146,19 @@ int offers_read_examples(struct offer_set *set, const struct gpu_table *gpus, co
     return result;
 }
 
+int offers_read_files(struct offer_set *set, const struct gpu_table *gpus, const struct data *data,
+                      const char *const *paths, size_t count, struct err *e) {
+    if (count == 0) {
+        return offers_read_examples(set, gpus, data, e);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (offers_read(set, gpus, paths[i], e) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 void offers_free(struct offer_set *set) {
     if (!set) {
         return;

@@ -1,4 +1,5 @@
 #include "reports/rank_parts.h"
+#include "reports/terms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static void row_fill(const struct rank_work *w, struct ranked *r) {
     row->evidence = g->grade;
     row->unverified = g->unverified;
     row->comm_assumed = g->comm_assumed;
+    row->interpolated = g->interpolated;
     row->compute_s = g->times.compute_s;
     row->memory_s = g->times.memory_s;
     row->optimizer_s = g->times.optimizer_s;
@@ -58,7 +60,7 @@ static void add_offer(struct rank_work *w, const struct offer *o) {
         rank_reason_add(w, reason);
         return;
     }
-    struct rank_row row = {.offer = o, .term = o->term, .price = o->price};
+    struct rank_row row = {.offer = o, .term = o->term, .price = term_node_hour(o)};
     /* Vast leaves the city empty: ", CA, NA" */
     const char *region = o->region + strspn(o->region, ", ");
     row.label = arena_printf(w->arena, "%s %s%s%s", o->provider, o->sku, *region ? " " : "", region);

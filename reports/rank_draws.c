@@ -69,6 +69,8 @@ static void find_dominant(const struct rank_work *w, struct rank_group *g, doubl
             if (sigma > g->dominant_sigma) {
                 g->dominant_sigma = sigma;
                 g->dominant = w->base.sources[source].text;
+                g->dominant_class = (int)c;
+                g->dominant_grade = g->classes[c].items[i].grade;
             }
         }
 }

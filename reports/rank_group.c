@@ -23,6 +23,7 @@ static void class_add(struct rank_class *c, const struct rate *rate, double seco
     struct rank_spread *s = spread_of(c, rate->source);
     s->share += seconds;
     s->sigma += seconds * rate->sigma;
+    s->grade = rate->grade;
 }
 
 static void class_finish(struct rank_class *c) {
@@ -38,6 +39,7 @@ static void class_finish(struct rank_class *c) {
 static void group_add_rate(struct rank_group *g, int class, const struct rate *rate, double seconds) {
     class_add(&g->classes[class], rate, seconds);
     g->unverified |= rate->unverified;
+    g->interpolated |= rate->interpolated;
     if (*rate->doubt)
         g->doubt = rate->doubt;
 }
@@ -54,18 +56,27 @@ static struct step_part *part_of(struct step_model *m, const struct step_op *ite
     return &m->optimizer;
 }
 
+static const char *rate_reason(struct rank_work *w, const struct rank_group *g, const struct op *op) {
+    char name[OP_NAME_SIZE];
+    const struct record_case *above = evidence_above_peak(&g->subject, op);
+    if (above)
+        return arena_printf(w->arena,
+                            "finding above_peak: case %s of %s is above 102 %% of the peak and not used, and "
+                            "no other case gives the rate of %s",
+                            above->id, g->subject.record->name, op_name(op, name));
+    return arena_printf(w->arena, "no rate for %s%s%s: no record, reference or datasheet has one",
+                        op_name(op, name), g->subject.gpu ? " on " : "",
+                        g->subject.gpu ? g->subject.gpu->name : "");
+}
+
 static int sum_ops(struct rank_work *w, struct rank_group *g, const struct step_ops *ops) {
     double grade_s[EVIDENCE_D + 1] = {0};
     for (size_t i = 0; i < ops->count; i++) {
         const struct step_op *item = &ops->items[i];
         struct rate rate;
-        char name[OP_NAME_SIZE];
         const char *unit;
         if (!evidence_rate(&w->base, &g->subject, &item->op, &rate)) {
-            g->reason =
-                arena_printf(w->arena, "no rate for %s%s%s: no record, reference or datasheet has one",
-                             op_name(&item->op, name), g->subject.gpu ? " on " : "",
-                             g->subject.gpu ? g->subject.gpu->name : "");
+            g->reason = rate_reason(w, g, &item->op);
             return -1;
         }
         double seconds = item->count * op_work(&item->op, &unit) / rate.per_s;

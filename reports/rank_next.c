@@ -20,16 +20,36 @@ static const char *const replaced[] = {
     [EVIDENCE_D] = "datasheet estimate",
 };
 
+static const char *const measurements[RANK_CLASS_COUNT] = {
+    [RANK_COMPUTE] = "a GEMM measurement",
+    [RANK_MEMORY] = "a memory bandwidth measurement",
+    [RANK_COMM] = "an all-reduce measurement",
+};
+
+/* What the step's largest doubt rests on. */
+static const char *basis_of(const struct rank_group *g) {
+    if (g->dominant_class == RANK_COMM && g->comm_assumed)
+        return "line-rate assumption";
+    return replaced[g->dominant_grade];
+}
+
 static void next_add(struct ranking *out, const char *text) {
     if (out->next_count < NEXT_MAX)
         out->next[out->next_count++].text = text;
 }
 
-static const char *accept_line(struct arena *arena, const struct ranked *r, const char *why) {
+/* What measuring this row would bring; the command only where this version can do it. */
+static const char *measure_line(struct arena *arena, const struct ranked *r, const char *why) {
+    const struct rank_group *g = r->group;
     char price[32];
-    return arena_printf(arena, "rent %s, run `stepcost run --tier accept` (%d min, %s): %s", r->row.label,
-                        ACCEPT_MINUTES,
-                        money_format(money_scale(r->row.price.per_hour, ACCEPT_MINUTES / 60.0), price), why);
+    bool can = rank_can_measure(&g->subject);
+    return arena_printf(
+        arena, "%s of %s (%s, %d min, %s) would replace a +-%.0f %% %s (%s); %s",
+        measurements[g->dominant_class], g->subject.gpu ? g->subject.gpu->name : "that machine", r->row.label,
+        ACCEPT_MINUTES, money_format(money_scale(r->row.price.per_hour, ACCEPT_MINUTES / 60.0), price),
+        100 * rank_half_width(g), basis_of(g), why,
+        can ? "there, run `stepcost run --tier accept`"
+            : "this version cannot measure GPUs: put a figure you trust into references.csv (--data DIR)");
 }
 
 static bool same_device(const struct ranked *a, const struct ranked *b) {
@@ -81,12 +101,11 @@ static void split_tie(const struct rank_work *w, size_t rows, size_t tied, struc
     qsort(c, count, sizeof *c, compare_gain);
     for (size_t i = 0; i < count && count > 1; i++) {
         const struct ranked *r = c[i].rent;
-        if (r->row.evidence == EVIDENCE_A || !r->row.offer)
+        if (r->group->dominant_grade == EVIDENCE_A || !r->row.offer)
             continue;
-        char why[160];
-        snprintf(why, sizeof why, "replaces a +-%.0f %% %s by a measurement (%zu of the %zu tied rows)",
-                 100 * rank_half_width(r->group), replaced[r->row.evidence], c[i].rows, tied);
-        next_add(out, accept_line(w->arena, r, why));
+        char why[80];
+        snprintf(why, sizeof why, "%zu of the %zu tied rows", c[i].rows, tied);
+        next_add(out, measure_line(w->arena, r, why));
     }
     if (out->next_count == 0)
         next_add(out,
@@ -101,17 +120,15 @@ static void confirm_leader(const struct rank_work *w, struct ranking *out) {
         next_add(out, "this machine is the cheapest row and told apart from the rest: nothing to split");
         return;
     }
-    if (r->row.evidence == EVIDENCE_A) {
-        next_add(out, arena_printf(w->arena,
-                                   "%s is measured and told apart from the rest: measure it again in another "
-                                   "hour before signing, machines of one offer differ",
-                                   r->row.label));
+    if (r->group->dominant_grade == EVIDENCE_A) {
+        next_add(out,
+                 arena_printf(w->arena,
+                              "%s is measured and told apart from the rest: run `stepcost run --tier "
+                              "accept` on it in another hour before signing, machines of one offer differ",
+                              r->row.label));
         return;
     }
-    char why[160];
-    snprintf(why, sizeof why, "it leads by itself, and rests on a %s of +-%.0f %%: confirm it before signing",
-             replaced[r->row.evidence], 100 * rank_half_width(r->group));
-    next_add(out, accept_line(w->arena, r, why));
+    next_add(out, measure_line(w->arena, r, "it leads by itself: confirm it before signing"));
 }
 
 static void own_lines(const struct rank_work *w, struct ranking *out) {

@@ -19,6 +19,7 @@ enum { RANK_MAX_SPREADS = 4 };
 struct rank_spread {
     size_t source;
     double share, sigma;
+    enum evidence grade;
 };
 struct rank_class {
     struct rank_spread items[RANK_MAX_SPREADS];
@@ -35,7 +36,7 @@ struct rank_group {
     struct step_model model;
     struct rank_class classes[RANK_CLASS_COUNT];
     enum evidence grade; /* of the rates that most of the step's seconds rest on */
-    bool unverified, comm_assumed;
+    bool unverified, comm_assumed, interpolated;
     const char *doubt;       /* of its measurements, as in struct rate */
     struct step_times times; /* at the mean rates */
     double *step_s;          /* one per draw      */
@@ -43,6 +44,8 @@ struct rank_group {
     struct rank_interval billed_spot; /* step x goodput of a spot node */
     const char *dominant;
     double dominant_sigma; /* relative effect of that source on the step */
+    int dominant_class;    /* RANK_COMPUTE ...; its grade is that of the figure behind it */
+    enum evidence dominant_grade;
 };
 
 /* A row on its way, with its group. */
@@ -71,6 +74,8 @@ struct rank_work {
 /* rank_reasons.c */
 /* Counts one more offer under this reason; copies the text. */
 void rank_reason_add(struct rank_work *w, const char *text);
+/* Can this version measure such a device? Of a record without a known GPU: what it was made on. */
+bool rank_can_measure(const struct evidence_subject *s);
 /* Why this offer cannot be ranked whatever its rates are, in *text (from the arena); NULL = it can. */
 const char *rank_offer_reason(struct rank_work *w, const struct offer *o, const struct evidence_subject *s);
 

@@ -1,6 +1,7 @@
 #include "reports/rank_parts.h"
 
 #include "base/text.h"
+#include "reports/terms.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,8 +16,16 @@ void rank_reason_add(struct rank_work *w, const char *text) {
     w->reasons[w->reason_count++] = (struct rank_reason){.reason = arena_strdup(w->arena, text), .offers = 1};
 }
 
-/* Vendors whose devices this program can measure. */
-static bool vendor_has_backend(const char *vendor) {
+/* The backends of this version: CPUs and the simulator. */
+bool rank_can_measure(const struct evidence_subject *s) {
+    if (s->gpu)
+        return strcmp(s->gpu->vendor, "sim") == 0;
+    return s->record && !s->record->is_gpu;
+}
+
+/* Vendors whose datasheets alone give a rate (grade D). The achieved shares of references.csv are NVIDIA's,
+ * but for one row: they say little of another vendor's devices. */
+static bool datasheet_is_enough(const char *vendor) {
     static const char *const vendors[] = {"nvidia", "sim"};
     for (size_t i = 0; i < sizeof vendors / sizeof vendors[0]; i++)
         if (strcmp(vendors[i], vendor) == 0)
@@ -25,14 +34,14 @@ static bool vendor_has_backend(const char *vendor) {
 }
 
 static const char *price_reason(struct rank_work *w, const struct offer *o) {
-    const struct money *p = &o->price.per_hour;
-    if (!(p->amount > 0))
+    const struct money p = term_node_hour(o).per_hour;
+    if (!(p.amount > 0))
         return "price missing";
     if (!*w->currency)
-        memcpy(w->currency, p->currency, sizeof w->currency);
-    if (strcmp(p->currency, w->currency) != 0)
+        memcpy(w->currency, p.currency, sizeof w->currency);
+    if (strcmp(p.currency, w->currency) != 0)
         return arena_printf(w->arena, "price in %s in a ranking in %s: convert it, amounts are never mixed",
-                            p->currency, w->currency);
+                            p.currency, w->currency);
     return NULL;
 }
 
@@ -64,8 +73,10 @@ static const char *device_reason(struct rank_work *w, const struct offer *o,
         return ambiguity(w, o);
     const struct gpu *gpu = o->match.candidates[0];
     bool published = references_find(&w->base.references, gpu->name, QUANTITY_GEMM, DTYPE_BF16, 1) != NULL;
-    if (!vendor_has_backend(gpu->vendor) && !s->record && !published)
-        return arena_printf(w->arena, "no backend for %s devices, and neither a record nor a reference of %s",
+    if (!datasheet_is_enough(gpu->vendor) && !s->record && !published)
+        return arena_printf(w->arena,
+                            "%s devices are not ranked by their datasheet alone, and references.csv has "
+                            "no GEMM rate of %s",
                             gpu->vendor, gpu->name);
     return NULL;
 }

@@ -35,13 +35,44 @@ bool record_case_figure(const struct record_case *c, struct record_figure *out) 
     return out->per_s > 0;
 }
 
-/* Rates that a wider type did the work for say nothing of the type itself. */
-static bool is_emulated(const struct record_case *c) {
-    for (size_t i = 0; i < c->warning_count; i++)
-        if (strstr(c->warnings[i], "emulated"))
+/* ---- what no rate can pass ---- */
+
+static const double peak_tolerance = 1.02;
+
+struct peak {
+    double per_s; /* NaN = not known */
+    const char *of;
+};
+
+bool record_is_stream(const struct op *op) {
+    return op->kind == OP_COPY || op->kind == OP_SCALE || op->kind == OP_ADD || op->kind == OP_TRIAD;
+}
+
+/* A GPU's products may run on units that the calibration loop does not use: its peak is the datasheet's.
+ * A CPU's memory has no peak that we know. */
+static struct peak peak_for(const struct record *r, const struct gpu *gpu, const struct op *op) {
+    if (op->kind == OP_GEMM && gpu)
+        return (struct peak){gpu_peak(gpu, op->dtype), "the datasheet's peak"};
+    if (op->kind == OP_GEMM && !record_is_gpu(r))
+        return (struct peak){findings_calibrated_peak(r, op->dtype), "the calibrated peak"};
+    if (record_is_stream(op) && gpu)
+        return (struct peak){gpu->figures[GPU_BANDWIDTH].value, "the datasheet's bandwidth"};
+    return (struct peak){NAN, ""};
+}
+
+bool record_case_above_peak(const struct record *r, const struct gpu *gpu, const struct record_case *c,
+                            struct record_excess *out) {
+    struct peak peak = peak_for(r, gpu, &c->op);
+    for (size_t i = 0; i < c->rank_count && !isnan(peak.per_s); i++) {
+        double ratio = record_rank_rate(&c->ranks[i]).rate / peak.per_s;
+        *out = (struct record_excess){.rank = c->ranks[i].rank, .ratio = ratio, .of = peak.of};
+        if (ratio > peak_tolerance)
             return true;
+    }
     return false;
 }
+
+/* ---- the record as a whole ---- */
 
 bool record_is_gpu(const struct record *r) {
     const json_t *first = json_array_get(json_object_get(r->head, "devices"), 0);
@@ -72,14 +103,22 @@ void record_view_make(struct arena *arena, const struct gpu_table *gpus, const s
                                     .refused = refusal(record, allow_simulated)};
     out->gpu = record_gpu(record, gpus);
     out->cases = arena_alloc(arena, (record->case_count + 1) * sizeof *out->cases);
+    out->left_out = arena_alloc(arena, (record->case_count + 1) * sizeof *out->left_out);
     for (size_t i = 0; i < record->case_count && !*out->refused; i++) {
         struct record_figure f;
+        struct record_excess excess;
         const struct record_case *c = &record->cases[i];
-        if (!is_emulated(c) && record_case_figure(c, &f))
+        if (!record_case_figure(c, &f))
+            continue;
+        if (record_case_above_peak(record, out->gpu, c, &excess))
+            out->left_out[out->left_out_count++] = c;
+        else
             out->cases[out->case_count++] =
                 (struct evidence_case){.test = c, .per_s = f.per_s, .sigma = f.sigma, .doubt = f.doubt};
     }
 }
+
+/* ---- which case answers ---- */
 
 static struct record_figure figure_of(const struct evidence_case *c) {
     return (struct record_figure){.per_s = c->per_s, .sigma = c->sigma, .doubt = c->doubt};
@@ -161,6 +200,16 @@ bool record_view_rate(const struct evidence_record *r, const struct op *op, doub
         return find_bandwidth(r, out);
     return find_nearest(r, op, interpolated_sigma, out) ||
            (op->kind == OP_ATTENTION && find_unfused(r, op, interpolated_sigma, out));
+}
+
+const struct record_case *record_view_left_out(const struct evidence_record *r, const struct op *op) {
+    for (size_t i = 0; i < r->left_out_count; i++) {
+        const struct op *other = &r->left_out[i]->op;
+        bool kind = other->kind == op->kind || (op->kind == OP_ATTENTION && other->kind == OP_GEMM);
+        if (op_is_compute_bound(op) ? kind && other->dtype == op->dtype : other->kind == OP_TRIAD)
+            return r->left_out[i];
+    }
+    return NULL;
 }
 
 bool record_view_allreduce(const struct evidence_record *r, struct record_figure *out) {

@@ -19,7 +19,10 @@ bool record_view_rate(const struct evidence_record *r, const struct op *op, doub
                       struct record_figure *out);
 /* Bus bandwidth from the largest measured all-reduce. */
 bool record_view_allreduce(const struct evidence_record *r, struct record_figure *out);
-/* True when a GEMM in t was measured and not emulated. */
+/* The case that would have answered for this op, left out because it is above the peak; NULL = there is none.
+ */
+const struct record_case *record_view_left_out(const struct evidence_record *r, const struct op *op);
+/* True when a GEMM in t was measured. */
 bool record_view_has_gemm(const struct evidence_record *r, enum dtype t);
 
 /* Is the device of this record a GPU? As the head line says. */
@@ -28,5 +31,18 @@ bool record_is_gpu(const struct record *r);
 const struct gpu *record_gpu(const struct record *r, const struct gpu_table *gpus);
 /* The rate of the slowest rank, its relative within-run sigma. False when nothing was measured. */
 bool record_case_figure(const struct record_case *c, struct record_figure *out);
+
+/* A rank that ran above 102 % of the peak: an error of measurement, or a device that is not what it says. */
+struct record_excess {
+    int rank;
+    double ratio;   /* rate / peak */
+    const char *of; /* "the datasheet's peak" ... */
+};
+/* Products and streams of a known GPU are held against its datasheet, a CPU's products against the peak that
+ * this run calibrated. True, and the first such rank in *out, when a rate is above that. */
+bool record_case_above_peak(const struct record *r, const struct gpu *gpu, const struct record_case *c,
+                            struct record_excess *out);
+/* COPY, SCALE, ADD, TRIAD. */
+bool record_is_stream(const struct op *op);
 
 #endif

@@ -68,6 +68,9 @@ int offers_read(struct offer_set *set, const struct gpu_table *gpus, const char 
 /* The example extracts that come with the program. */
 int offers_read_examples(struct offer_set *set, const struct gpu_table *gpus, const struct data *data,
                          struct err *e) MUST_CHECK;
+/* These files; the examples when count is 0. */
+int offers_read_files(struct offer_set *set, const struct gpu_table *gpus, const struct data *data,
+                      const char *const *paths, size_t count, struct err *e) MUST_CHECK;
 void offers_free(struct offer_set *set);
 
 /* ---- ranking ---- */
@@ -104,6 +107,7 @@ struct rank_row {
     enum evidence evidence; /* of the rates that most of the step's seconds rest on */
     bool unverified;        /* rests on a figure no vendor page confirms */
     bool comm_assumed;      /* all-reduce from the line rate, not measured */
+    bool interpolated;      /* takes a rate from another shape of its record */
     /* seconds per step, additive: they sum to step_s.mid */
     double compute_s, memory_s, optimizer_s, exposed_comm_s, straggler_s;
     struct rank_interval step_s, cost; /* cost: per step, in the price's currency; NaN without price */
@@ -170,19 +174,20 @@ struct cell {
     double number;    /* the value of a number column, base units; NaN = null */
 };
 struct table {
-    const char *title; /* NULL = none */
     const struct column *columns;
     size_t column_count;
     struct cell *cells;                     /* row by row */
     size_t cell_count, row_count, capacity; /* row_count: whole rows */
     struct arena arena;                     /* of the cells' texts */
 };
-void table_init(struct table *t, const char *title, const struct column *columns, size_t column_count);
+void table_init(struct table *t, const struct column *columns, size_t column_count);
 void table_text(struct table *t, const char *text); /* next cell; copied */
 void table_number(struct table *t, double number, const char *text);
+void table_number_exact(struct table *t, double number); /* people see all digits, too */
 void table_free(struct table *t);
 
 extern const char *const writer_names[]; /* "table", "json", "csv", "markdown", NULL */
+bool writer_is_for_people(int format);   /* "table" and "markdown" */
 void table_write(const struct table *t, int format, FILE *out);
 
 #endif

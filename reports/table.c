@@ -1,14 +1,14 @@
 #include "reports/report.h"
 
+#include "base/units.h"
 #include "reports/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void table_init(struct table *t, const char *title, const struct column *columns, size_t column_count) {
+void table_init(struct table *t, const struct column *columns, size_t column_count) {
     memset(t, 0, sizeof *t);
-    t->title = title;
     t->columns = columns;
     t->column_count = column_count;
 }
@@ -27,6 +27,12 @@ void table_number(struct table *t, double number, const char *text) {
     bool unknown = isnan(number) || !text;
 
     add_cell(t, (struct cell){unknown ? "-" : utf8_clean(arena_strdup(&t->arena, text)), number});
+}
+
+void table_number_exact(struct table *t, double number) {
+    char text[UNITS_TEXT_SIZE];
+
+    table_number(t, number, units_format_exact(number, text));
 }
 
 void table_free(struct table *t) {

@@ -12,9 +12,6 @@ static void put_escaped(FILE *out, const char *text) {
 }
 
 void write_markdown(const struct table *t, FILE *out) {
-    if (t->title) {
-        fprintf(out, "**%s**\n\n", t->title);
-    }
     for (size_t c = 0; c < t->column_count; c++) {
         fputs("| ", out);
         put_escaped(out, t->columns[c].title);

@@ -99,9 +99,6 @@ void write_table(const struct table *t, FILE *out) {
 
     measure(t, widths);
     fit(t, widths, line_width(out));
-    if (t->title) {
-        fprintf(out, "%s\n", t->title);
-    }
     for (size_t c = 0; c < columns; c++) {
         put_cell(out, t->columns[c].title, widths[c], t->columns[c].kind == COLUMN_NUMBER, &held);
     }

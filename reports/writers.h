@@ -6,13 +6,14 @@
 
 #include "reports/report.h"
 
+/* name, function, is it for people? */
 #define WRITERS(X)                                                                                           \
-    X("table", write_table)                                                                                  \
-    X("json", write_json)                                                                                    \
-    X("csv", write_csv)                                                                                      \
-    X("markdown", write_markdown)
+    X("table", write_table, true)                                                                            \
+    X("json", write_json, false)                                                                             \
+    X("csv", write_csv, false)                                                                               \
+    X("markdown", write_markdown, true)
 
-#define WRITER_DECLARE(name, function) void function(const struct table *t, FILE *out);
+#define WRITER_DECLARE(name, function, people) void function(const struct table *t, FILE *out);
 WRITERS(WRITER_DECLARE)
 #undef WRITER_DECLARE
 

@@ -2,7 +2,8 @@
  * One device = all CPUs that the cgroup allows, one pinned thread on each.
  *
  * Every queue is synchronous: enqueue returns when the work is done. Use a device from the thread that
- * opened it, since the pinned team of threads belongs to that one. Not for callers outside kernels/cpu. */
+ * opened it, since the pinned team of threads belongs to that one (telemetry alone may come from another: it
+ * reads only what open has set). Not for callers outside kernels/cpu. */
 #ifndef KERNELS_CPU_CPU_H
 #define KERNELS_CPU_CPU_H
 

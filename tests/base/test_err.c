@@ -60,7 +60,7 @@ static void maps_codes_to_exit_statuses(void **state) {
         {"ERR_USAGE", ERR_USAGE, 2},         {"ERR_PARSE", ERR_PARSE, 2},
         {"ERR_NOT_FOUND", ERR_NOT_FOUND, 2}, {"ERR_IO", ERR_IO, 3},
         {"ERR_DEVICE", ERR_DEVICE, 3},       {"ERR_DEVICE_MEMORY", ERR_DEVICE_MEMORY, 3},
-        {"ERR_NO_DEVICE", ERR_NO_DEVICE, 3}, {"ERR_TIMEOUT", ERR_TIMEOUT, 3},
+        {"ERR_NO_DEVICE", ERR_NO_DEVICE, 3}, 
         {"ERR_PEER", ERR_PEER, 3},           {"ERR_UNFINISHED", ERR_UNFINISHED, 4},
     };
     assert_int_equal(COUNT(rows), ERR_CODE_COUNT);

@@ -53,7 +53,7 @@ static void survives_a_device_name_that_is_no_utf8(void **state) {
 
 static void carries_a_case_over(void **state) {
     (void)state;
-    struct message_case in = {.c = {.id = "gemm/x", .bench = "gemm", .seconds = 2.5, .rotate = true},
+    struct message_case in = {.c = {.id = "gemm/x", .bench = "gemm", .seconds = 2.5, .heat_s = 0.75, .rotate = true},
                               .attempt = 3,
                               .rank = 1,
                               .size = 4,
@@ -67,7 +67,7 @@ static void carries_a_case_over(void **state) {
     assert_string_equal(out.c.id, "gemm/x");
     assert_string_equal(out.c.bench, "gemm");
     assert_true(op_equal(&in.c.op, &out.c.op));
-    assert_true(out.c.seconds == 2.5 && out.c.rotate && !out.c.mandatory);
+    assert_true(out.c.seconds == 2.5 && out.c.heat_s == 0.75 && out.c.rotate && !out.c.mandatory);
     assert_int_equal(out.attempt, 3);
     assert_int_equal(out.rank, 1);
     assert_int_equal(out.size, 4);

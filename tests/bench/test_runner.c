@@ -1,5 +1,6 @@
 #include "bench/bench.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/series.h"
 
@@ -275,6 +276,100 @@ static void warns_when_the_warm_up_does_not_settle(void **state) {
     close_rig(&rig);
 }
 
+/* The clock falls 3 s after the device was opened. Whoever is steady earlier samples the fast clock. */
+static void samples_only_after_the_device_was_heated(void **state) {
+    (void)state;
+    static const double heats_s[] = {0, 5};
+    for (size_t i = 0; i < 2; i++) {
+        struct rig rig;
+        const struct op op = op_elementwise(OP_FMA, INT64_C(1) << 34, DTYPE_FP32);
+        open_rig(&rig, "throttle:after=3,clock=0.5", &op, 2 + heats_s[i]);
+        rig.c.heat_s = heats_s[i];
+        run(&rig);
+        assert_int_equal(rig.result.status, CASE_MEASURED);
+        assert_true(rig.result.warmed_up);
+        double want_hz = i == 0 ? 1.5e9 : 0.5 * 1.5e9;
+        assert_true(rig.rows[0].values.clock_hz == want_hz);
+        double spent_s = (double)rig.backend.now_ns(rig.device) * 1e-9;
+        assert_true(spent_s >= heats_s[i] + 1 && spent_s < heats_s[i] + 2.5);
+        close_rig(&rig);
+    }
+}
+
+static uint64_t telemetry_calls;
+
+static void counts_calls(struct device *d, struct telemetry *out) {
+    (void)d;
+    __atomic_fetch_add(&telemetry_calls, 1, __ATOMIC_RELAXED);
+    out->power_w = 100;
+}
+
+static uint64_t calls_so_far(void) {
+    return __atomic_load_n(&telemetry_calls, __ATOMIC_RELAXED);
+}
+
+static int takes_450_ms(struct queue *q, struct err *e) {
+    (void)q, (void)e;
+    clock_sleep_ns(450000000);
+    return 0;
+}
+
+static int says_450_ms(struct event *from, struct event *to, double *out_s, struct err *e) {
+    (void)from, (void)to, (void)e;
+    *out_s = 0.45;
+    return 0;
+}
+
+/* A device that runs on the host's clock, and whose executions are long ones. */
+static void open_slow_rig(struct rig *rig, double seconds) {
+    const struct op op = op_elementwise(OP_FMA, 1 << 10, DTYPE_FP32);
+    open_rig(rig, "healthy", &op, seconds);
+    rig->backend.now_ns = NULL;
+    rig->backend.telemetry = counts_calls;
+    rig->backend.sync = takes_450_ms;
+    rig->backend.elapsed = says_450_ms;
+}
+
+static void takes_telemetry_while_a_long_sample_lasts(void **state) {
+    (void)state;
+    struct rig rig;
+    open_slow_rig(&rig, 2);
+    run(&rig);
+    assert_int_equal(rig.result.status, CASE_MEASURED);
+    assert_in_range(rig.count, 2, 4);
+    const struct sample *last = &rig.samples[rig.count - 1];
+    double end_s = rig.rows[rig.row_count - 1].t_s;
+    assert_true(rig.samples[0].start_s == 0 && rig.rows[0].t_s == 0);
+    assert_true(end_s >= last->start_s + last->elapsed_s - 1e-3);
+    assert_true((double)rig.row_count >= 5 * end_s);
+    for (size_t i = 1; i < rig.row_count; i++) {
+        assert_true(rig.rows[i].t_s > rig.rows[i - 1].t_s);
+        assert_true(rig.rows[i].values.power_w == 100);
+    }
+    close_rig(&rig);
+}
+
+static int breaks_down_after_a_while(struct queue *q, struct err *e) {
+    takes_450_ms(q, e);
+    return calls_so_far() >= 3 ? err_set(e, ERR_DEVICE, "lost in space") : 0;
+}
+
+static void takes_no_telemetry_once_the_device_has_failed(void **state) {
+    (void)state;
+    struct rig rig;
+    struct err e;
+    const struct runner_sink sink = {&rig, take_chunk};
+    open_slow_rig(&rig, 10);
+    __atomic_store_n(&telemetry_calls, 0, __ATOMIC_RELAXED);
+    rig.backend.sync = breaks_down_after_a_while;
+    assert_int_equal(runner_run(&rig.runner, &rig.c, &sink, &rig.result, &e), -1);
+    assert_string_equal(e.text, "lost in space");
+    uint64_t calls = calls_so_far();
+    clock_sleep_ns(400000000);
+    assert_int_equal(calls_so_far(), calls);
+    close_rig(&rig);
+}
+
 static int stands_still(struct event *from, struct event *to, double *out_s, struct err *e) {
     (void)from, (void)to, (void)e;
     *out_s = 0;
@@ -326,6 +421,9 @@ int main(void) {
         cmocka_unit_test(hands_samples_over_in_chunks_of_ten_seconds_at_most),
         cmocka_unit_test(warns_when_the_operands_stay_in_the_cache),
         cmocka_unit_test(warns_when_the_warm_up_does_not_settle),
+        cmocka_unit_test(samples_only_after_the_device_was_heated),
+        cmocka_unit_test(takes_telemetry_while_a_long_sample_lasts),
+        cmocka_unit_test(takes_no_telemetry_once_the_device_has_failed),
         cmocka_unit_test(fails_a_device_whose_clock_stands_still),
         cmocka_unit_test(reports_a_device_that_fails_so_that_the_worker_ends),
     };

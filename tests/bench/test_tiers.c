@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +106,22 @@ static void repeats_whole_accept_rounds_in_a_soak(void **state) {
     plan_free(&soak);
 }
 
+/* Design: 30 s of load once, before the first sample; not in smoke. */
+static void heats_the_device_once_before_the_first_sample(void **state) {
+    (void)state;
+    static const double want_s[] = {[TIER_SMOKE] = 0, [TIER_ACCEPT] = 30, [TIER_SOAK] = 30};
+    for (int t = 0; t < TIER_COUNT; t++) {
+        struct plan p;
+        make((enum tier)t, &cpu, NULL, 0, &p);
+        assert_true(p.cases[0].heat_s == want_s[t]);
+        /* The second case is the same measurement in another type. */
+        assert_true(fabs(p.cases[0].seconds - want_s[t] - p.cases[1].seconds) < 1e-9);
+        for (size_t i = 1; i < p.count; i++)
+            assert_true(p.cases[i].heat_s == 0);
+        plan_free(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_no_more_seconds_than_the_tier_has),
@@ -112,6 +129,7 @@ int main(void) {
         cmocka_unit_test(begins_with_the_calibration_and_puts_mandatory_cases_first),
         cmocka_unit_test(gives_every_case_an_id_of_its_own),
         cmocka_unit_test(repeats_whole_accept_rounds_in_a_soak),
+        cmocka_unit_test(heats_the_device_once_before_the_first_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,8 @@ static void figures_are_in_base_units(void **state) {
     assert_string_equal(h100->driver_name, "NVIDIA H100 80GB HBM3");
     assert_string_equal(h100->family, "hopper");
     assert_string_equal(h100->p2p, "nvlink");
-    assert_true(h100->ecc && !h100->capped);
+    assert_true(h100->ecc && !h100->capped && !h100->modified);
+    assert_true(get("RTX4090-48GB")->modified && get("A100-124SM")->modified);
     assert_true(h100->figures[GPU_PEAK_TENSOR16].verified);
     assert_false(h100->figures[GPU_CLOCK].verified);
     assert_string_equal(h100->figures[GPU_PEAK_FP4].source, "");
@@ -240,7 +241,12 @@ static void names_match_whatever_their_case_separators_and_vendor_words(void **s
         {"RTX6000", 24576 * MIB, "RTX6000-24GB"},
         {"NVIDIA GeForce RTX 4090", 24564 * MIB, "RTX4090-24GB"},
         {"NVIDIA GeForce RTX 4090", 49140 * MIB, "RTX4090-48GB"}, /* a modified board keeps its name */
-        {"NVIDIA L40S", 46068 * MIB, "L40S-48GB"},                /* 6.3 % under nominal */
+        {"NVIDIA GeForce RTX 4090", NAN, "RTX4090-24GB"},         /* ... and is none without its memory */
+        {"RTX 4090", 32 * GIB, "RTX4090-24GB"},
+        {"RTX 4090 D", NAN, "RTX4090D-24GB"},
+        {"RTX4090D", 48 * GIB, "RTX4090D-48GB"},
+        {"RTX4090-48GB", NAN, "RTX4090-48GB"},     /* the name states the memory */
+        {"NVIDIA L40S", 46068 * MIB, "L40S-48GB"}, /* 6.3 % under nominal */
         /* no candidate has this memory: all stay, and the caller sees that it does not fit */
         {"A100", 64 * GIB, "A100-SXM4-40GB A100-SXM4-80GB A100-PCIe-40GB A100-PCIe-80GB"},
         {"T4", 64 * GIB, "T4-16GB"},
@@ -287,6 +293,7 @@ static void the_longest_token_that_stands_in_a_sku_wins(void **state) {
         {"a2-highgpu-8g", "A100-SXM4-40GB"},
         {"gpu_1x_rtx6000", "RTX6000-24GB"},
         {"gpu_1x_h100_pcie", "H100-PCIe-80GB"},
+        {"1x-RTX_4090-32-65536", "RTX4090-24GB"},
         {"gpu_1x_a100", "A100-SXM4-40GB A100-SXM4-80GB A100-PCIe-40GB A100-PCIe-80GB"},
         {"p4dx.24xlarge", "-"}, /* a token stands between separators */
         {"c5.24xlarge", "-"},

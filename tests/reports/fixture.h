@@ -25,7 +25,7 @@ struct fixture_case {
     double (*clock_hz)(size_t i, size_t n);
     double (*throttled_s)(size_t i, size_t n);
     enum case_status status;
-    const char *reason, *warning;
+    const char *reason;
 };
 
 struct fixture_record {

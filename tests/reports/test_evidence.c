@@ -88,7 +88,8 @@ static void takes_the_datasheet_by_the_familys_median_as_grade_d(void **state) {
     close_world(&w);
 }
 
-/* GAMMA's family has no row at all: medians over all of {0.8, 0.8, 0.3} and {0.5, 0.9}: 0.8 and 0.7. */
+/* GAMMA's family has no row at all: medians over all of the 16-bit rows {0.8, 0.3} and {0.5, 0.9}: 0.55 and
+ * 0.7. ALPHA's 0.8 of fp32 has no say in 16 bit. */
 static void falls_back_to_the_median_of_all_families(void **state) {
     (void)state;
     struct world w;
@@ -96,8 +97,35 @@ static void falls_back_to_the_median_of_all_families(void **state) {
     struct evidence_subject gamma = on_gpu(&w, "GAMMA-16GB");
     struct op gemm = op_gemm(1024, 1024, 1024, DTYPE_BF16);
     struct op triad = op_elementwise(OP_TRIAD, 1 << 20, DTYPE_FP64);
-    assert_near(rate_of(&w, &gamma, &gemm).per_s, 80e12, 1e-12);
+    assert_near(rate_of(&w, &gamma, &gemm).per_s, 55e12, 1e-12);
     assert_near(rate_of(&w, &gamma, &triad).per_s, 700e9, 1e-12);
+    close_world(&w);
+}
+
+/* OLD's family has a 16-bit row (0.3) and none of fp32: ALPHA's 8/10 of another family is nearer. */
+static void asks_all_families_before_another_type(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w, 0, false);
+    struct evidence_subject old = on_gpu(&w, "OLD-16GB");
+    struct op gemm = op_gemm(1024, 1024, 1024, DTYPE_FP32);
+    assert_near(rate_of(&w, &old, &gemm).per_s, 0.8 * 10e12, 1e-12);
+    close_world(&w);
+}
+
+/* 80 TFLOP/s of ALPHA, said of DELTA too: {0.8, 0.3} and not {0.8, 0.8, 0.3}. */
+static void counts_a_figure_that_two_gpus_share_once(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w, 0, false);
+    struct evidence_subject gamma = on_gpu(&w, "GAMMA-16GB");
+    struct op gemm = op_gemm(1024, 1024, 1024, DTYPE_BF16);
+    struct reference *shared = &w.base.references.rows[1], *first = &w.base.references.rows[0];
+    assert_string_equal(first->gpu, "ALPHA-16GB");
+    assert_int_equal(shared->dtype, DTYPE_FP32);
+    *shared = *first;
+    shared->gpu = "DELTA-1GB";
+    assert_near(rate_of(&w, &gamma, &gemm).per_s, 55e12, 1e-12);
     close_world(&w);
 }
 
@@ -254,6 +282,62 @@ static void widens_with_the_distance_from_the_measured_machine(void **state) {
     close_world(&w);
 }
 
+/* ---- above the peak ---- */
+
+/* ALPHA's datasheet: 100 TFLOP/s and 1000 GB/s; 2 % over is still believed. */
+static void alpha_with(double small, double large, double triad, struct record *out) {
+    struct fixture_case cases[] = {
+        {.id = "small", .op = gemm_small, .rate = small},
+        {.id = "large", .op = gemm_large, .rate = large},
+        {.id = "triad", .op = op_elementwise(OP_TRIAD, 1 << 26, DTYPE_FP64), .rate = triad},
+    };
+    struct fixture_record f = {.device = "NVIDIA Alpha",
+                               .memory_bytes = 16.0 * (1 << 30),
+                               .is_gpu = true,
+                               .cases = cases,
+                               .case_count = COUNT(cases)};
+    fixture_write(&f, out);
+}
+
+static void leaves_out_a_case_above_the_peak(void **state) {
+    (void)state;
+    struct world w;
+    alpha_with(101e12, 120e12, 600e9, &w.records[0]);
+    open_world(&w, 1, false);
+    struct evidence_subject s = {
+        .record = &w.base.records[0], .gpu = w.base.records[0].gpu, .grade = EVIDENCE_A, .own = true};
+    struct rate r = rate_of(&w, &s, &gemm_large);
+    assert_near(r.per_s, 101e12, close_enough); /* the other shape's */
+    assert_true(r.interpolated);
+    close_world(&w);
+}
+
+/* No other case, and no table stands in: the device may not be what it says. */
+static void has_no_rate_of_its_own_record_when_all_are_above_the_peak(void **state) {
+    (void)state;
+    struct world w;
+    struct rate r;
+    alpha_with(120e12, 121e12, 1100e9, &w.records[0]);
+    open_world(&w, 1, false);
+    struct evidence_subject s = {
+        .record = &w.base.records[0], .gpu = w.base.records[0].gpu, .grade = EVIDENCE_A, .own = true};
+    struct op gelu = op_elementwise(OP_GELU, 1 << 20, DTYPE_BF16), attention = gemm_small;
+    struct op fp32 = op_gemm(512, 512, 512, DTYPE_FP32);
+    attention.kind = OP_ATTENTION;
+    assert_false(evidence_rate(&w.base, &s, &gemm_large, &r));
+    assert_string_equal(evidence_above_peak(&s, &gemm_large)->id, "small");
+    assert_string_equal(evidence_above_peak(&s, &attention)->id, "small");
+    assert_string_equal(evidence_above_peak(&s, &gelu)->id, "triad");
+    assert_false(evidence_rate(&w.base, &s, &gelu, &r));
+    /* what the record never measured comes from the tables as before */
+    assert_null(evidence_above_peak(&s, &fp32));
+    assert_same(rate_of(&w, &s, &fp32).per_s, 8e12);
+    /* and it says nothing of other machines of this model */
+    s = (struct evidence_subject){.record = s.record, .gpu = s.gpu, .grade = EVIDENCE_B};
+    assert_same(rate_of(&w, &s, &gemm_large).per_s, 80e12);
+    close_world(&w);
+}
+
 /* Two samples have no interval: 0.4 stands in for it. own: sqrt(0.4^2 + 0.03^2) = 0.40112. */
 static void does_not_take_few_samples_for_sure_ones(void **state) {
     (void)state;
@@ -329,22 +413,6 @@ static void refuses_simulated_records_unless_allowed(void **state) {
     }
 }
 
-static void never_takes_an_emulated_rate(void **state) {
-    (void)state;
-    struct world w;
-    struct fixture_case cases[] = {
-        {.id = "g", .op = gemm_small, .rate = 40e12, .warning = "bf16 is emulated by fp32"}};
-    struct fixture_record f = {.device = "a CPU", .memory_bytes = 4e9, .cases = cases, .case_count = 1};
-    fixture_write(&f, &w.records[0]);
-    open_world(&w, 1, false);
-    struct evidence_subject s = {.record = &w.base.records[0], .own = true};
-    struct rate r;
-    assert_false(evidence_rate(&w.base, &s, &gemm_small, &r));
-    assert_false(evidence_has_precision(&s, DTYPE_BF16));
-    assert_true(evidence_has_precision(&s, DTYPE_FP32));
-    close_world(&w);
-}
-
 static void knows_the_precisions_of_gpus_and_cpus(void **state) {
     (void)state;
     struct world w;
@@ -357,7 +425,7 @@ static void knows_the_precisions_of_gpus_and_cpus(void **state) {
     assert_false(evidence_has_precision(&old, DTYPE_BF16));
     assert_true(evidence_has_precision(&old, DTYPE_FP16));
     assert_true(evidence_has_precision(&alpha, DTYPE_BF16));
-    assert_true(evidence_has_precision(&cpu, DTYPE_BF16)); /* measured, and not marked emulated */
+    assert_true(evidence_has_precision(&cpu, DTYPE_BF16)); /* measured */
     assert_false(evidence_has_precision(&cpu, DTYPE_FP16));
     close_world(&w);
 }
@@ -405,6 +473,8 @@ int main(void) {
         cmocka_unit_test(takes_a_published_reference_as_grade_c),
         cmocka_unit_test(takes_the_datasheet_by_the_familys_median_as_grade_d),
         cmocka_unit_test(falls_back_to_the_median_of_all_families),
+        cmocka_unit_test(asks_all_families_before_another_type),
+        cmocka_unit_test(counts_a_figure_that_two_gpus_share_once),
         cmocka_unit_test(has_no_rate_where_nothing_is_known),
         cmocka_unit_test(gives_one_source_to_all_that_rests_on_one_row),
         cmocka_unit_test(takes_a_record_of_this_offer_as_a_and_of_its_model_as_b),
@@ -413,11 +483,12 @@ int main(void) {
         cmocka_unit_test(asks_the_next_grade_for_what_a_record_lacks),
         cmocka_unit_test(moves_bytes_at_the_bandwidth_of_the_largest_triad),
         cmocka_unit_test(widens_with_the_distance_from_the_measured_machine),
+        cmocka_unit_test(leaves_out_a_case_above_the_peak),
+        cmocka_unit_test(has_no_rate_of_its_own_record_when_all_are_above_the_peak),
         cmocka_unit_test(does_not_take_few_samples_for_sure_ones),
         cmocka_unit_test(lets_the_slowest_rank_decide),
         cmocka_unit_test(takes_an_attention_from_its_parts),
         cmocka_unit_test(refuses_simulated_records_unless_allowed),
-        cmocka_unit_test(never_takes_an_emulated_rate),
         cmocka_unit_test(knows_the_precisions_of_gpus_and_cpus),
         cmocka_unit_test(takes_the_all_reduce_of_the_same_device_count_as_verified),
         cmocka_unit_test(assumes_an_all_reduce_from_the_line_rate),

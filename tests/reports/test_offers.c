@@ -270,6 +270,24 @@ static void the_examples_are_read_with_their_dates(void **state) {
     }
 }
 
+/* The second file is none: what was read before it stays, and the error names it. */
+static void files_are_read_in_their_order_and_the_examples_without_any(void **state) {
+    struct fixture *f = *state;
+    const struct data data = {NULL};
+    const char *paths[] = {f->path, "/nowhere.csv"};
+
+    assert_int_equal(offers_read_files(&f->set, &f->gpus, &data, NULL, 0, &f->e), 0);
+    assert_int_equal(f->set.count, 263);
+    offers_free(&f->set);
+    read_rows(f, "own.csv", "A,x,r,L4,1,2,,,,\n");
+    offers_free(&f->set);
+    assert_int_equal(offers_read_files(&f->set, &f->gpus, &data, paths, 1, &f->e), 0);
+    assert_int_equal(f->set.account_count, 1);
+    assert_string_equal(f->set.accounts[0].file, f->path);
+    assert_int_equal(offers_read_files(&f->set, &f->gpus, &data, paths, 2, &f->e), -1);
+    assert_contains(f->e.text, "/nowhere.csv");
+}
+
 static void every_embedded_price_file_is_listed_with_its_source(void **state) {
     const struct data data = {NULL};
     struct data_blob blob;
@@ -356,6 +374,7 @@ int main(void) {
         FIXTURE_TEST(cut_and_broken_files_never_lose_a_row),
         FIXTURE_TEST(a_long_file_merges_in_reasonable_time),
         FIXTURE_TEST(the_examples_are_read_with_their_dates),
+        FIXTURE_TEST(files_are_read_in_their_order_and_the_examples_without_any),
         cmocka_unit_test(every_embedded_price_file_is_listed_with_its_source),
         FIXTURE_TEST(the_examples_in_the_docs_are_true),
         cmocka_unit_test(freeing_nothing_is_allowed),

@@ -393,7 +393,7 @@ static void groups_and_counts_the_reasons(void **state) {
     assert_reason(&w, "unknown GPU \"QUX9000\"", 1);
     assert_reason(&w, "fractional", 1);
     assert_reason(&w, "price missing", 1);
-    assert_reason(&w, "no backend for amd", 1);
+    assert_reason(&w, "amd devices are not ranked by their datasheet alone", 1);
     assert_reason(&w, "ambiguous device: A100 may be ALPHA-16GB or BETA-16GB", 1);
     assert_int_equal(w.ranking.not_ranked_count, 6);
     assert_int_equal(w.ranking.not_ranked[0].offers, 2); /* the largest group first */
@@ -470,6 +470,45 @@ static void this_machine_is_a_row_with_its_price(void **state) {
     close_world(&w);
 }
 
+/* Only one shape was measured: it stands for all; a published figure is of no shape. */
+static void marks_a_rate_of_another_shape(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
+    write_cpu(&w.records[0], 1e12, NULL, false);
+    w.request.record_count = 1;
+    rank(&w);
+    assert_true(row_of(&w, "this machine")->interpolated);
+    assert_false(row_of(&w, "acme a")->interpolated);
+    close_world(&w);
+}
+
+/* The loop of this run reached 100 GFLOP/s: a product at 110 is no good news, and no rate. */
+static void a_machine_above_its_peak_is_not_ranked(void **state) {
+    (void)state;
+    struct world w;
+    struct fixture_case cases[] = {
+        {.id = "f", .op = op_elementwise(OP_FMA, 1 << 27, DTYPE_FP32), .rate = 100e9},
+        {.id = "g", .op = op_gemm(256, 256, 256, DTYPE_FP32), .rate = 101e9},
+        {.id = "t", .op = op_elementwise(OP_TRIAD, 1 << 24, DTYPE_FP64), .rate = 1e11},
+    };
+    struct fixture_record f = {
+        .device = "a CPU", .memory_bytes = 4e9, .cases = cases, .case_count = COUNT(cases)};
+    open_world(&w);
+    fixture_write(&f, &w.records[0]);
+    w.request.record_count = 1;
+    rank(&w);
+    assert_int_equal(w.ranking.count, 1);
+    record_free(&w.records[0]);
+    cases[1].rate = 110e9;
+    fixture_write(&f, &w.records[0]);
+    rank(&w);
+    assert_int_equal(w.ranking.count, 0);
+    assert_reason(&w, "finding above_peak: case g of node.jsonl", 1);
+    close_world(&w);
+}
+
 static void without_a_price_it_shows_its_break_even_price(void **state) {
     (void)state;
     struct world w;
@@ -501,6 +540,7 @@ static void a_record_lets_its_cpu_offer_be_ranked_if_there_is_one(void **state) 
     rank(&w);
     assert_int_equal(w.ranking.count, 1);
     assert_int_equal(row_of(&w, "acme cpu")->evidence, EVIDENCE_A);
+    assert_true(next_says(&w, "run `stepcost run --tier accept` on it")); /* a CPU can be measured */
     assert_reason(&w, "record of acme gone", 1);
     close_world(&w);
 }
@@ -515,10 +555,48 @@ static void suggests_to_measure_what_the_top_tie_rests_on(void **state) {
     add_offer(&w, "b", "BETA-16GB", 2.64);
     add_offer(&w, "b-half", "BETA-16GB", 2.02);
     rank(&w);
-    assert_true(next_says(&w, "rent acme b-half")); /* the cheapest hour of that model: 15 min = $0.505 */
-    assert_true(next_says(&w, "(15 min, $0.50"));
-    assert_true(next_says(&w, "datasheet estimate"));
-    assert_true(next_says(&w, "published reference"));
+    /* the cheapest hour of that model: 15 min = $0.505 */
+    assert_true(next_says(&w, "measurement of BETA-16GB (acme b-half, 15 min, $0.50"));
+    assert_true(next_says(&w, "datasheet estimate (2 of the 3 tied rows)"));
+    assert_true(next_says(&w, "published reference (1 of the 3 tied rows)"));
+    close_world(&w);
+}
+
+static void promises_no_measurement_that_this_version_cannot_make(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    struct offer *o = add_offer(&w, "a", "ALPHA-16GB", 1);
+    rank(&w);
+    assert_true(
+        next_says(&w, "this version cannot measure GPUs: put a figure you trust into references.csv"));
+    assert_false(next_says(&w, "stepcost run") || next_says(&w, "rent"));
+    o->match.candidates[0] = gpu_by_name(&w.gpus, "TOYSIM-16GB");
+    rank(&w);
+    assert_true(next_says(&w, "TOYSIM-16GB (acme a"));
+    assert_true(next_says(&w, "stepcost run --tier accept"));
+    assert_false(next_says(&w, "cannot measure"));
+    close_world(&w);
+}
+
+/* Products outweigh bytes here, as in names_the_dominant_uncertainty; two BETAs' all-reduce is assumed. */
+static void names_the_measurement_that_the_step_wants_most(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    w.workload.hidden = 4096;
+    w.workload.ffn = 16384;
+    w.workload.sequence = 1024;
+    w.workload.parameters = 5e8;
+    struct offer *o = add_offer(&w, "e", "EPSILON-16GB", 1);
+    rank(&w);
+    assert_true(next_says(&w, "a GEMM measurement of EPSILON-16GB"));
+    w.workload = toy_workload;
+    o->match.candidates[0] = gpu_by_name(&w.gpus, "BETA-16GB");
+    o->device_count = 4;
+    rank(&w);
+    assert_true(next_says(&w, "an all-reduce measurement of BETA-16GB"));
+    assert_true(next_says(&w, "line-rate assumption"));
     close_world(&w);
 }
 
@@ -530,7 +608,7 @@ static void suggests_to_confirm_a_leader_that_stands_alone(void **state) {
     add_offer(&w, "b", "BETA-16GB", 20);
     rank(&w);
     assert_int_equal(w.ranking.next_count, 1);
-    assert_true(next_says(&w, "rent acme a"));
+    assert_true(next_says(&w, "(acme a, 15 min, $0.25"));
     assert_true(next_says(&w, "leads by itself"));
     close_world(&w);
 }
@@ -589,9 +667,13 @@ int main(void) {
         cmocka_unit_test(never_mixes_currencies),
         cmocka_unit_test(ranks_nothing_without_offers_and_says_so),
         cmocka_unit_test(this_machine_is_a_row_with_its_price),
+        cmocka_unit_test(marks_a_rate_of_another_shape),
+        cmocka_unit_test(a_machine_above_its_peak_is_not_ranked),
         cmocka_unit_test(without_a_price_it_shows_its_break_even_price),
         cmocka_unit_test(a_record_lets_its_cpu_offer_be_ranked_if_there_is_one),
         cmocka_unit_test(suggests_to_measure_what_the_top_tie_rests_on),
+        cmocka_unit_test(promises_no_measurement_that_this_version_cannot_make),
+        cmocka_unit_test(names_the_measurement_that_the_step_wants_most),
         cmocka_unit_test(suggests_to_confirm_a_leader_that_stands_alone),
         cmocka_unit_test(says_when_this_machine_was_unsteady),
         cmocka_unit_test(ranks_hundreds_of_offers_at_once),

@@ -71,6 +71,27 @@ static void ships_figures_of_known_gpus_below_their_datasheet(void **state) {
     gpu_table_free(&gpus);
 }
 
+/* An acceptance floor is what a node must reach, not what it does; 0x233b is not the SXM card's id. */
+static void ships_weak_figures_marked_as_such(void **state) {
+    (void)state;
+    struct references r;
+    struct err e;
+    size_t floors = 0;
+    assert_ok(references_load(&own_data, &r, &e), &e);
+    for (size_t i = 0; i < r.count; i++) {
+        if (!strstr(r.rows[i].source, "azurehpc-health-checks") && !strstr(r.rows[i].note, "floor"))
+            continue;
+        floors++;
+        assert_non_null(strstr(r.rows[i].note, "floor"));
+        assert_non_null(strstr(r.rows[i].note, "achieved is at least this"));
+    }
+    assert_int_equal(floors, 5); /* V100 twice, A100 PCIe, H100 NVL, MI300X */
+    const struct reference *h200 = references_find(&r, "H200-SXM-141GB", QUANTITY_MEMBW, DTYPE_COUNT, 1);
+    assert_false(h200->verified);
+    assert_non_null(strstr(h200->note, "NVL"));
+    references_free(&r);
+}
+
 /* 80 % of 900, 60 and 30 TFLOP/s; 90 % of 3000 GB/s: what the simulator plays. */
 static void ships_what_the_simulator_plays(void **state) {
     (void)state;
@@ -177,6 +198,7 @@ int main(void) {
         cmocka_unit_test(takes_bf16_for_fp16_but_never_for_fp32),
         cmocka_unit_test(takes_the_nearest_device_count_for_an_all_reduce),
         cmocka_unit_test(ships_figures_of_known_gpus_below_their_datasheet),
+        cmocka_unit_test(ships_weak_figures_marked_as_such),
         cmocka_unit_test(ships_what_the_simulator_plays),
         cmocka_unit_test(ships_every_component_in_a_sane_range),
         cmocka_unit_test(names_the_place_and_the_fault_of_a_bad_reference),

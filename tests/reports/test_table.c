@@ -54,10 +54,33 @@ static void formats_have_their_names_in_the_order_of_the_options(void **state) {
     assert_null(writer_names[4]);
 }
 
+static void tables_and_markdown_are_for_people(void **state) {
+    (void)state;
+    assert_true(writer_is_for_people(TABLE) && writer_is_for_people(MARKDOWN));
+    assert_false(writer_is_for_people(JSON) || writer_is_for_people(CSV));
+}
+
+/* 0.1 + 0.2 in binary is 0.30000000000000004 with all its digits. */
+static void an_exact_number_shows_all_its_digits(void **state) {
+    static const struct column one[] = {{"x", "x", COLUMN_NUMBER}};
+    struct table t;
+
+    (void)state;
+    table_init(&t, one, 1);
+    table_number_exact(&t, 0.1 + 0.2);
+    table_number_exact(&t, 25);
+    table_number_exact(&t, NAN);
+    assert_string_equal(t.cells[0].text, "0.30000000000000004");
+    assert_string_equal(t.cells[1].text, "25");
+    assert_string_equal(t.cells[2].text, "-");
+    assert_true(isnan(t.cells[2].number));
+    table_free(&t);
+}
+
 static struct table two_rows(void) {
     struct table t;
 
-    table_init(&t, "offers", columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "p4d", 0.00012, "$0.00012", "");
     add_row(&t, "gpu_8x", NAN, NULL, "a|b, \"c\"");
     return t;
@@ -69,7 +92,6 @@ static void a_table_aligns_text_left_and_numbers_right_without_trailing_space(vo
 
     (void)state;
     assert_written(&t, TABLE,
-                   "offers\n"
                    "name      $/step  note\n"
                    "p4d     $0.00012\n"
                    "gpu_8x         -  a|b, \"c\"\n");
@@ -112,7 +134,6 @@ static void markdown_escapes_bars(void **state) {
 
     (void)state;
     assert_written(&t, MARKDOWN,
-                   "**offers**\n\n"
                    "| name | $/step | note |\n"
                    "| --- | ---: | --- |\n"
                    "| p4d | $0.00012 |  |\n"
@@ -126,7 +147,7 @@ static void a_table_without_rows_is_whole_in_every_format(void **state) {
     struct table t;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     for (int format = 0; format < 4; format++) {
         assert_written(&t, format, want[format]);
     }
@@ -138,7 +159,7 @@ static void the_widest_text_is_cut_to_the_terminal_and_numbers_never(void **stat
     struct table t;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "12345678", 1, "123456", "123456789012345678901234567890");
     setenv("COLUMNS", "38", 1);
     assert_written(&t, TABLE,
@@ -156,7 +177,7 @@ static void a_terminal_that_is_too_narrow_drops_no_column(void **state) {
     struct table t;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "a name of 20 letters", 1, "123456", "a note that is longer");
     setenv("COLUMNS", "1", 1);
     assert_written(&t, TABLE,
@@ -172,7 +193,7 @@ static void nonsense_in_columns_is_as_if_it_were_not_set(void **state) {
     char *got;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "", 1, "123456", "");
     table_text(&t, "");
     table_number(&t, 1, "1");
@@ -194,7 +215,7 @@ static void characters_count_by_code_point_and_are_never_halved(void **state) {
     struct table t;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "Zürich", 1, "€1", "ä");
     add_row(&t, "Basel", 1, "€22", "äöüäöüäöüäöü");
     setenv("COLUMNS", "26", 1); /* 6 + 2 + 6 + 2 = 16 leave 10 of the last column's 12 */
@@ -211,7 +232,7 @@ static void what_is_no_text_becomes_a_question_mark(void **state) {
     struct table t;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "a\xC3z", 1, "1", "\xC0\xAF");
     add_row(&t, "\x1b[31m", 1, "1", "\xED\xA0\x80");
     add_row(&t, "a\tb\nc", 1, "1", "\xC2\x9Bx");
@@ -228,7 +249,7 @@ static void only_whole_rows_count(void **state) {
     struct table t;
 
     (void)state;
-    table_init(&t, NULL, columns, 3);
+    table_init(&t, columns, 3);
     add_row(&t, "a", 1, "1", "b");
     table_text(&t, "half");
     assert_int_equal(t.row_count, 1);
@@ -240,6 +261,8 @@ static void only_whole_rows_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_have_their_names_in_the_order_of_the_options),
+        cmocka_unit_test(tables_and_markdown_are_for_people),
+        cmocka_unit_test(an_exact_number_shows_all_its_digits),
         cmocka_unit_test(a_table_aligns_text_left_and_numbers_right_without_trailing_space),
         cmocka_unit_test(json_has_numbers_in_base_units_and_null_for_unknown),
         cmocka_unit_test(csv_has_keys_all_digits_and_quotes_where_needed),
