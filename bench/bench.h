@@ -70,8 +70,9 @@ struct runner {
     const struct backend *backend;
     struct device *device;
     struct device_info info;
-    struct group *group;   /* barrier before sampling; NULL = alone */
-    const cpu_set_t *cpus; /* for the telemetry thread: the device may have pinned its caller; NULL = caller's */
+    struct group *group; /* barrier before sampling; NULL = alone */
+    const cpu_set_t
+        *cpus; /* for the telemetry thread: the device may have pinned its caller; NULL = caller's */
     uint64_t seed;
     double goal; /* relative half-width to stop at: 0.01 */
 };

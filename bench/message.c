@@ -87,10 +87,11 @@ int message_read_ready(const json_t *message, struct device_info *info, int *cou
 }
 
 json_t *message_case(const struct message_case *m) {
-    return json_pack("{s:s, s:s, s:s, s:o, s:f, s:f, s:b, s:b, s:i, s:i, s:i, s:I, s:f}", "type", "case", "id",
-                     m->c.id, "bench", m->c.bench, "op", op_to_json(&m->c.op), "seconds", m->c.seconds, "heat_s", m->c.heat_s,
-                     "mandatory", m->c.mandatory, "rotate", m->c.rotate, "attempt", m->attempt, "rank",
-                     m->rank, "size", m->size, "seed", (json_int_t)m->seed, "goal", m->goal);
+    return json_pack("{s:s, s:s, s:s, s:o, s:f, s:f, s:b, s:b, s:i, s:i, s:i, s:I, s:f}", "type", "case",
+                     "id", m->c.id, "bench", m->c.bench, "op", op_to_json(&m->c.op), "seconds", m->c.seconds,
+                     "heat_s", m->c.heat_s, "mandatory", m->c.mandatory, "rotate", m->c.rotate, "attempt",
+                     m->attempt, "rank", m->rank, "size", m->size, "seed", (json_int_t)m->seed, "goal",
+                     m->goal);
 }
 
 int message_read_case(const json_t *message, struct message_case *out, struct err *e) {

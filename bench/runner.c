@@ -176,8 +176,7 @@ static int flush(struct run *run, struct err *e) {
         return 0;
     const struct telemetry_row *rows;
     size_t row_count = sampler_take(&run->sampler, &rows);
-    int result =
-        run->sink->chunk(run->sink->context, run->samples + run->flushed, fresh, rows, row_count, e);
+    int result = run->sink->chunk(run->sink->context, run->samples + run->flushed, fresh, rows, row_count, e);
     run->flushed = run->count;
     return result;
 }

@@ -122,16 +122,6 @@ static void fill_offers(struct table *t, const struct offer_set *set) {
     }
 }
 
-static int read_all(struct offer_set *set, const struct gpu_table *gpus, const struct data *data,
-                    const struct opt_list *paths, struct err *e) {
-    if (paths->count == 0)
-        return offers_read_examples(set, gpus, data, e);
-    for (size_t i = 0; i < paths->count; i++)
-        if (offers_read(set, gpus, paths->items[i], e))
-            return -1;
-    return 0;
-}
-
 static void print_refusals(const struct offer_set *set, FILE *out) {
     for (size_t i = 0; i < set->refusal_count; i++)
         fprintf(out, "refused %s: line %zu: %s\n", set->refusals[i].file, set->refusals[i].line,
@@ -147,7 +137,8 @@ static int offers(const struct offers_options *o, const struct opt_list *paths, 
     int result = -1;
     if (gpu_table_load(&data, &gpus, e))
         return -1;
-    if (read_all(&set, &gpus, &data, paths, e) || !(out = command_open_output(o->out, e)))
+    if (offers_read_files(&set, &gpus, &data, paths->items, paths->count, e) ||
+        !(out = command_open_output(o->out, e)))
         goto out;
     if (o->list)
         fill_offers(&t, &set);
@@ -157,7 +148,7 @@ static int offers(const struct offers_options *o, const struct opt_list *paths, 
         fill_accounts(&t, &set);
     table_write(&t, o->format, out);
     table_free(&t);
-    if (strcmp(writer_names[o->format], "table") == 0)
+    if (!o->list && !o->refused && writer_is_for_people(o->format))
         print_refusals(&set, out);
     result = command_close_output(out, o->out, e);
 out:

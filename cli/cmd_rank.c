@@ -75,19 +75,10 @@ static void inputs_free(struct rank_inputs *in) {
     gpu_table_free(&in->gpus);
 }
 
-static int read_offers(const struct rank_options *o, struct rank_inputs *in, struct err *e) {
-    if (o->offers.count == 0)
-        return offers_read_examples(&in->offers, &in->gpus, &in->data, e);
-    for (size_t i = 0; i < o->offers.count; i++)
-        if (offers_read(&in->offers, &in->gpus, o->offers.items[i], e))
-            return -1;
-    return 0;
-}
-
 static int read_inputs(const struct rank_options *o, struct rank_inputs *in, struct err *e) {
     in->data.folder = o->data;
     if (gpu_table_load(&in->data, &in->gpus, e) || workload_load(&in->data, o->workload, &in->workload, e) ||
-        read_offers(o, in, e))
+        offers_read_files(&in->offers, &in->gpus, &in->data, o->offers.items, o->offers.count, e))
         return -1;
     in->records = xcalloc(o->records.count + 1, sizeof *in->records);
     for (size_t i = 0; i < o->records.count; i++, in->record_count++)

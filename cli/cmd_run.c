@@ -220,7 +220,7 @@ static int measure(const struct run_options *o, const struct run_request *r, str
                 (unsigned long long)summary.cut_bytes, r->record_path);
     if (show_results(o, r->record_path, &data, e))
         return -1;
-    if (strcmp(writer_names[o->format], "table") == 0)
+    if (writer_is_for_people(o->format))
         printf("record: %s\n", r->record_path);
     return judge_summary(&summary, r->record_path, e);
 }

@@ -38,6 +38,7 @@ static const struct column full_columns[] = {
     {"evidence", "evidence", COLUMN_TEXT},
     {"unverified", "unverified", COLUMN_TEXT},
     {"comm_assumed", "comm assumed", COLUMN_TEXT},
+    {"interpolated", "interpolated", COLUMN_TEXT},
     {"p_leader_cheaper", "P(leader cheaper)", COLUMN_NUMBER},
     {"break_even_per_node_hour", "break-even/h", COLUMN_NUMBER},
     {"goodput_low", "goodput low", COLUMN_NUMBER},
@@ -45,11 +46,6 @@ static const struct column full_columns[] = {
     {"rows", "rows", COLUMN_NUMBER},
     {"dominant_uncertainty", "mostly uncertain", COLUMN_TEXT},
 };
-
-static void add_plain(struct table *t, double value) {
-    char text[UNITS_TEXT_SIZE];
-    table_number(t, value, units_format_exact(value, text));
-}
 
 static const char *yes_no(bool value) {
     return value ? "yes" : "no";
@@ -61,15 +57,15 @@ static const char *device_name(const struct rank_row *row) {
 
 static void add_full_identity(struct table *t, const struct rank_row *row) {
     const struct offer *o = row->offer;
-    add_plain(t, row->tie ? (double)row->tie : NAN);
+    table_number_exact(t, row->tie ? (double)row->tie : NAN);
     table_text(t, row->label);
     table_text(t, o ? o->provider : "");
     table_text(t, o ? o->sku : "");
     table_text(t, o ? o->region : "");
     table_text(t, term_name(row->term));
     table_text(t, device_name(row));
-    add_plain(t, (double)row->layout.devices);
-    add_plain(t, row->price.per_hour.amount);
+    table_number_exact(t, (double)row->layout.devices);
+    table_number_exact(t, row->price.per_hour.amount);
     table_text(t, row->price.per_hour.currency);
 }
 
@@ -79,20 +75,21 @@ static void add_full_row(struct table *t, const struct rank_row *row) {
                               row->step_s.mid,     row->compute_s,  row->memory_s,  row->optimizer_s,
                               row->exposed_comm_s, row->straggler_s};
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
-        add_plain(t, figures[i]);
+        table_number_exact(t, figures[i]);
     table_text(t, dtype_name(row->layout.dtype));
-    add_plain(t, (double)row->layout.micro_batch);
-    add_plain(t, (double)row->layout.accumulation);
+    table_number_exact(t, (double)row->layout.micro_batch);
+    table_number_exact(t, (double)row->layout.accumulation);
     table_text(t, yes_no(row->layout.recompute));
-    add_plain(t, row->memory.total);
+    table_number_exact(t, row->memory.total);
     table_text(t, evidence_names[row->evidence]);
     table_text(t, yes_no(row->unverified));
     table_text(t, yes_no(row->comm_assumed));
-    add_plain(t, row->p_leader);
-    add_plain(t, row->break_even_per_hour);
-    add_plain(t, row->goodput_low);
-    add_plain(t, row->goodput_high);
-    add_plain(t, row->offer ? (double)row->offer->merged : 1);
+    table_text(t, yes_no(row->interpolated));
+    table_number_exact(t, row->p_leader);
+    table_number_exact(t, row->break_even_per_hour);
+    table_number_exact(t, row->goodput_low);
+    table_number_exact(t, row->goodput_high);
+    table_number_exact(t, row->offer ? (double)row->offer->merged : 1);
     table_text(t, row->dominant);
 }
 
@@ -135,8 +132,8 @@ static void add_short_row(struct table *t, const struct rank_row *row) {
     snprintf(text, sizeof text, "%+.0f..%+.0f %%", 100 * (row->cost.low / row->cost.mid - 1),
              100 * (row->cost.high / row->cost.mid - 1));
     table_text(t, isfinite(row->cost.mid) ? text : "-");
-    snprintf(text, sizeof text, "%s%s%s", evidence_names[row->evidence], row->unverified ? "?" : "",
-             row->comm_assumed ? "*" : "");
+    snprintf(text, sizeof text, "%s%s%s%s", evidence_names[row->evidence], row->unverified ? "?" : "",
+             row->comm_assumed ? "*" : "", row->interpolated ? "~" : "");
     table_text(t, text);
     add_money(t, row->break_even_per_hour, currency);
     /* "datasheet GEMM of X, unverified": X and the doubt stand in columns of their own. */
@@ -253,13 +250,13 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
         fputs("\nwithout a price\n", out);
         print_term(r, TERM_ON_DEMAND, false, view, out);
     }
-    fputs("\n# rows with one number are not told apart by the evidence (P(leader cheaper) < 0.95); even "
-          "at/h: the\n"
-          "  price at which the row would cost what its table's first row costs\n"
-          "ev  A measured on this offer, B measured on this device model, C published achievable figure, D "
-          "data\n"
-          "  sheet x the family's efficiency; ? = rests on an unverified figure, * = all-reduce assumed, not "
-          "measured\n",
+    fputs("\n#   rows with one number are not told apart by the evidence (P(leader is cheaper) < 0.95)\n"
+          "ev  A measured on this offer, B on this device model, C published achievable figure, D data sheet "
+          "x the\n"
+          "    family's efficiency (C and D take attention at the GEMM rate); ? rests on an unverified "
+          "figure,\n"
+          "    * all-reduce assumed from the line rate, ~ a rate taken from another shape\n"
+          "even at/h  the price at which the row costs what its table's first row costs\n\n",
           out);
     print_own(r, out);
     print_rest(r, out);
@@ -267,8 +264,7 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
 
 void rank_report_print(const struct ranking *r, const struct rank_request *request,
                        const struct rank_view *view, FILE *out) {
-    const char *format = writer_names[view->format];
-    if (strcmp(format, "table") == 0 || strcmp(format, "markdown") == 0)
+    if (writer_is_for_people(view->format))
         print_for_people(r, request, view, out);
     else
         print_full(r, view->format, out);

@@ -38,24 +38,19 @@ struct row {
     const char *note;
 };
 
-static void add_plain(struct table *t, double value) {
-    char text[UNITS_TEXT_SIZE];
-    table_number(t, value, units_format_exact(value, text));
-}
-
 static void add_full_row(struct table *t, const struct row *row) {
     const struct record_rate *rate = &row->rate;
     const double figures[] = {rate->low, rate->high, rate->median,   rate->p5,
                               rate->p95, rate->cv,   row->peak_ratio};
     table_text(t, row->c->id);
     table_text(t, row->c->bench);
-    add_plain(t, row->rank ? row->rank->rank : NAN);
+    table_number_exact(t, row->rank ? row->rank->rank : NAN);
     table_text(t, case_status_name(row->c->status));
-    add_plain(t, rate->rate);
+    table_number_exact(t, rate->rate);
     table_text(t, strcmp(row->c->unit, "B") == 0 ? "B/s" : "FLOP/s");
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
-        add_plain(t, figures[i]);
-    add_plain(t, row->rank ? (double)row->rank->count : 0);
+        table_number_exact(t, figures[i]);
+    table_number_exact(t, row->rank ? (double)row->rank->count : 0);
     table_text(t, row->rank ? series_state_name(rate->state) : "");
     table_text(t, row->note);
 }
@@ -185,8 +180,7 @@ static int print_findings(const struct record *r, const struct data *data, bool 
 int run_report_print(const struct record *r, const struct data *data, const struct run_view *view, FILE *out,
                      struct err *e) {
     struct table t;
-    const char *format = writer_names[view->format];
-    bool for_people = strcmp(format, "table") == 0 || strcmp(format, "markdown") == 0;
+    bool for_people = writer_is_for_people(view->format);
     if (for_people)
         table_init(&t, short_columns, sizeof short_columns / sizeof short_columns[0]);
     else

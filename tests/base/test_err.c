@@ -56,12 +56,17 @@ static void maps_codes_to_exit_statuses(void **state) {
         enum err_code code;
         int status;
     } rows[] = {
-        {"ERR_NONE", ERR_NONE, 0},           {"ERR_VERDICT", ERR_VERDICT, 1},
-        {"ERR_USAGE", ERR_USAGE, 2},         {"ERR_PARSE", ERR_PARSE, 2},
-        {"ERR_NOT_FOUND", ERR_NOT_FOUND, 2}, {"ERR_IO", ERR_IO, 3},
-        {"ERR_DEVICE", ERR_DEVICE, 3},       {"ERR_DEVICE_MEMORY", ERR_DEVICE_MEMORY, 3},
-        {"ERR_NO_DEVICE", ERR_NO_DEVICE, 3}, 
-        {"ERR_PEER", ERR_PEER, 3},           {"ERR_UNFINISHED", ERR_UNFINISHED, 4},
+        {"ERR_NONE", ERR_NONE, 0},
+        {"ERR_VERDICT", ERR_VERDICT, 1},
+        {"ERR_USAGE", ERR_USAGE, 2},
+        {"ERR_PARSE", ERR_PARSE, 2},
+        {"ERR_NOT_FOUND", ERR_NOT_FOUND, 2},
+        {"ERR_IO", ERR_IO, 3},
+        {"ERR_DEVICE", ERR_DEVICE, 3},
+        {"ERR_DEVICE_MEMORY", ERR_DEVICE_MEMORY, 3},
+        {"ERR_NO_DEVICE", ERR_NO_DEVICE, 3},
+        {"ERR_PEER", ERR_PEER, 3},
+        {"ERR_UNFINISHED", ERR_UNFINISHED, 4},
     };
     assert_int_equal(COUNT(rows), ERR_CODE_COUNT);
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+/* Cases that come before those of the request: the peak, in fp32 and fp64. */
+enum { PEAKS = 2 };
+
 /* True when this process was started as a worker, and has done its work. */
 bool sim_run_is_worker(int argc, char **argv);
 

@@ -53,12 +53,13 @@ static void survives_a_device_name_that_is_no_utf8(void **state) {
 
 static void carries_a_case_over(void **state) {
     (void)state;
-    struct message_case in = {.c = {.id = "gemm/x", .bench = "gemm", .seconds = 2.5, .heat_s = 0.75, .rotate = true},
-                              .attempt = 3,
-                              .rank = 1,
-                              .size = 4,
-                              .seed = UINT64_C(0xfedcba9876543210),
-                              .goal = 0.01};
+    struct message_case in = {
+        .c = {.id = "gemm/x", .bench = "gemm", .seconds = 2.5, .heat_s = 0.75, .rotate = true},
+        .attempt = 3,
+        .rank = 1,
+        .size = 4,
+        .seed = UINT64_C(0xfedcba9876543210),
+        .goal = 0.01};
     in.c.op = op_gemm(3, 5, 7, DTYPE_FP64);
     struct message_case out;
     struct err e;

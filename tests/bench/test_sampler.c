@@ -35,7 +35,8 @@ static uint64_t stands_at_zero(struct device *d) {
 static const struct backend on_host_clock = {.telemetry = look};
 static const struct backend on_virtual_clock = {.telemetry = look, .now_ns = stands_at_zero};
 
-/* Runs a sampler for a while in which nobody calls it; what it took, without the last row, is seen by look. */
+/* Runs a sampler for a while in which nobody calls it; what it took, without the last row, is seen by look.
+ */
 static void watch(const struct runner *r, uint64_t time_ns) {
     struct sampler s;
     seen.calls = 0;

@@ -35,14 +35,14 @@ static void measures_every_case_on_a_healthy_device(void **state) {
     struct run_request r = sim_run_request("healthy", sim_run_path("healthy"), three, 3);
     run(&r, &summary, &record);
     assert_true(summary.finished);
-    assert_int_equal(summary.planned, 3);
-    assert_int_equal(summary.measured, 3);
+    assert_int_equal(summary.planned, PEAKS + 3);
+    assert_int_equal(summary.measured, PEAKS + 3);
     assert_int_equal(record.state, RECORD_INTACT);
     assert_true(record.simulated);
     assert_string_equal(record.backend, "sim");
     assert_string_equal(record.host_name, "testhost");
-    assert_int_equal(record.case_count, 3);
-    for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(record.case_count, PEAKS + 3);
+    for (size_t i = 0; i < PEAKS + 3; i++) {
         const struct record_case *c = &record.cases[i];
         assert_int_equal(c->status, CASE_MEASURED);
         assert_string_equal(c->reason, "");
@@ -69,7 +69,7 @@ static void measures_all_devices_at_once(void **state) {
         struct run_request r = sim_run_request(rows[i].scenario, sim_run_path("devices"), three, 3);
         r.plan.devices = rows[i].asked;
         run(&r, &summary, &record);
-        assert_int_equal(summary.measured, 3);
+        assert_int_equal(summary.measured, PEAKS + 3);
         assert_int_equal(record.device_count, rows[i].want);
         for (size_t c = 0; c < record.case_count; c++) {
             assert_int_equal(record.cases[c].rank_count, rows[i].want);
@@ -87,11 +87,11 @@ static void loses_only_the_case_whose_worker_died(void **state) {
     struct run_request r = sim_run_request("dead", sim_run_path("dead"), three, 3);
     run(&r, &summary, &record);
     assert_true(summary.finished);
-    assert_int_equal(summary.measured, 2);
+    assert_int_equal(summary.measured, PEAKS + 2);
     assert_int_equal(summary.failed, 1);
-    assert_int_equal(record.cases[1].status, CASE_FAILED);
-    assert_string_equal(record.cases[1].reason, "rank 0: worker killed by signal 9 (Killed)");
-    assert_int_equal(record.cases[2].status, CASE_MEASURED);
+    assert_int_equal(record.cases[PEAKS + 1].status, CASE_FAILED);
+    assert_string_equal(record.cases[PEAKS + 1].reason, "rank 0: worker killed by signal 9 (Killed)");
+    assert_int_equal(record.cases[PEAKS + 2].status, CASE_MEASURED);
     finish(&r, &record);
 }
 
@@ -101,10 +101,10 @@ static void loses_only_the_case_whose_worker_hung(void **state) {
     struct record record;
     struct run_request r = sim_run_request("hung", sim_run_path("hung"), three, 3);
     run(&r, &summary, &record);
-    assert_int_equal(summary.measured, 2);
-    assert_int_equal(record.cases[1].status, CASE_FAILED);
-    assert_non_null(strstr(record.cases[1].reason, "rank 0: no answer for 700 ms; killed"));
-    assert_int_equal(record.cases[2].status, CASE_MEASURED);
+    assert_int_equal(summary.measured, PEAKS + 2);
+    assert_int_equal(record.cases[PEAKS + 1].status, CASE_FAILED);
+    assert_non_null(strstr(record.cases[PEAKS + 1].reason, "rank 0: no answer for 700 ms; killed"));
+    assert_int_equal(record.cases[PEAKS + 2].status, CASE_MEASURED);
     finish(&r, &record);
 }
 
@@ -114,8 +114,8 @@ static void records_a_wrong_result_as_failed(void **state) {
     struct record record;
     struct run_request r = sim_run_request("wrong:after=0", sim_run_path("wrong"), three, 1);
     run(&r, &summary, &record);
-    assert_int_equal(record.cases[0].status, CASE_FAILED);
-    assert_non_null(strstr(record.cases[0].reason, "wrong result"));
+    assert_int_equal(record.cases[PEAKS].status, CASE_FAILED);
+    assert_non_null(strstr(record.cases[PEAKS].reason, "wrong result"));
     finish(&r, &record);
 }
 
@@ -129,8 +129,8 @@ static void gives_up_after_three_lost_workers_in_a_row(void **state) {
     assert_true(summary.finished);
     assert_int_equal(summary.failed, 3);
     assert_int_equal(summary.not_tested, 2);
-    assert_int_equal(record.cases[4].status, CASE_NOT_TESTED);
-    assert_non_null(strstr(record.cases[4].reason, "in a row"));
+    assert_int_equal(record.cases[PEAKS + 3].status, CASE_NOT_TESTED);
+    assert_non_null(strstr(record.cases[PEAKS + 3].reason, "in a row"));
     assert_non_null(strstr(record.end_reason, "in a row"));
     finish(&r, &record);
 }
@@ -144,8 +144,8 @@ static void does_not_test_what_no_longer_fits_the_deadline(void **state) {
     r.deadline_s = 30;
     run(&r, &summary, &record);
     assert_true(summary.finished);
-    assert_int_equal(summary.not_tested, 3);
-    for (size_t i = 0; i < 3; i++)
+    assert_int_equal(summary.not_tested, PEAKS + 3);
+    for (size_t i = 0; i < PEAKS + 3; i++)
         assert_non_null(strstr(record.cases[i].reason, "deadline"));
     finish(&r, &record);
 }
@@ -158,9 +158,9 @@ static void keeps_to_a_hard_deadline_in_the_middle_of_a_case(void **state) {
     r.grace_s = 1000;
     r.deadline_s = 3;
     run(&r, &summary, &record);
-    assert_int_equal(summary.measured, 1);
+    assert_int_equal(summary.measured, PEAKS + 1);
     assert_int_equal(summary.not_tested, 2);
-    assert_non_null(strstr(record.cases[1].reason, "deadline"));
+    assert_non_null(strstr(record.cases[PEAKS + 1].reason, "deadline"));
     finish(&r, &record);
 }
 
@@ -194,20 +194,20 @@ static void stays_open_when_interrupted_and_is_done_when_resumed(void **state) {
     run(&r, &summary, &record);
     assert_true(summary.finished);
     assert_int_equal(summary.resumed, 1);
-    assert_int_equal(summary.measured, 3);
+    assert_int_equal(summary.measured, PEAKS + 3);
     assert_int_equal(record.state, RECORD_INTACT);
-    assert_int_equal(record.case_count, 3);
+    assert_int_equal(record.case_count, PEAKS + 3);
     assert_int_equal(record.cases[0].attempt, 1);
     assert_int_equal(record.cases[1].attempt, 2);
     assert_int_equal(record.cases[2].attempt, 1);
     finish(&r, &record);
 }
 
-/* Leaves a record after one case. */
+/* Leaves a record after the first case of the request. */
 static void interrupt(struct run_request *r, struct interruption *interruption) {
     struct run_summary summary;
     struct err e;
-    *interruption = (struct interruption){.at = 1};
+    *interruption = (struct interruption){.at = PEAKS + 1};
     r->say = stop_at;
     r->say_context = interruption;
     r->stop = &interruption->stop;
@@ -276,6 +276,47 @@ static void says_why_when_no_device_can_be_opened(void **state) {
     }
 }
 
+static void calibrates_the_peak_before_the_named_benchmarks(void **state) {
+    (void)state;
+    static const char *const named[][2] = {{"gemm"}, {"gemm", "fma"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct run_summary summary;
+        struct record record;
+        struct run_request r = sim_run_request("healthy", sim_run_path("peak"), three, 1);
+        r.benches = named[i];
+        r.bench_count = i + 1;
+        run(&r, &summary, &record);
+        assert_int_equal(record.case_count, PEAKS + 1);
+        assert_string_equal(record.cases[0].bench, "fma");
+        assert_string_equal(record.cases[1].bench, "fma");
+        assert_string_equal(record.cases[2].bench, "gemm");
+        finish(&r, &record);
+    }
+}
+
+/* The clock falls after 20 s of work; 30 s of load come before the first sample (design), and again when the
+ * run is resumed, since the device has rested. */
+static void heats_the_device_before_the_first_sample_of_a_run(void **state) {
+    (void)state;
+    struct run_summary summary;
+    struct record record;
+    struct interruption interruption = {.at = 2};
+    struct run_request r = sim_run_request("throttle:after=20,clock=0.5", sim_run_path("heated"), three, 3);
+    r.tier = TIER_ACCEPT;
+    r.say = stop_at;
+    r.say_context = &interruption;
+    r.stop = &interruption.stop;
+    run(&r, &summary, &record);
+    record_free(&record);
+    interruption = (struct interruption){.at = 99};
+    r.resume = true;
+    run(&r, &summary, &record);
+    assert_int_equal(summary.resumed, 2);
+    for (size_t i = 0; i < PEAKS + 3; i++)
+        assert_true(record.cases[i].ranks[0].telemetry.clock_hz[0] == 0.75e9);
+    finish(&r, &record);
+}
+
 static void runs_the_tiers_own_cases_when_none_are_named(void **state) {
     (void)state;
     struct run_summary summary;
@@ -309,6 +350,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(refuses_to_go_on_with_another_plan_or_machine),
         cmocka_unit_test(refuses_a_record_that_is_done_and_a_file_that_is_there),
         cmocka_unit_test(says_why_when_no_device_can_be_opened),
+        cmocka_unit_test(calibrates_the_peak_before_the_named_benchmarks),
+        cmocka_unit_test(heats_the_device_before_the_first_sample_of_a_run),
         cmocka_unit_test(runs_the_tiers_own_cases_when_none_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

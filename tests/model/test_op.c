@@ -181,6 +181,27 @@ static void lists_operands_inputs_first_and_the_output_last(void **state) {
     assert_int_equal(got[2].dtype, DTYPE_INT32);
 }
 
+/* elements x bits / 8, rounded up */
+static void an_operand_takes_whole_bytes(void **state) {
+    (void)state;
+    static const struct {
+        enum dtype dtype;
+        int64_t elements;
+        uint64_t want;
+    } rows[] = {
+        {DTYPE_FP64, INT64_C(1) << 40, UINT64_C(1) << 43},
+        {DTYPE_FP32, 3, 12},
+        {DTYPE_BF16, 3, 6},
+        {DTYPE_INT8, 5, 5},
+        {DTYPE_FP4, 4, 2},
+        {DTYPE_FP4, 5, 3},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct op_operand operand = {"A", rows[i].dtype, rows[i].elements, false};
+        assert_true(op_operand_bytes(&operand) == rows[i].want);
+    }
+}
+
 static void an_op_survives_the_record(void **state) {
     (void)state;
     const struct op rows[] = {
@@ -291,6 +312,7 @@ int main(void) {
         cmocka_unit_test(the_longest_name_fits),
         cmocka_unit_test(ops_are_equal_when_every_field_in_use_is),
         cmocka_unit_test(lists_operands_inputs_first_and_the_output_last),
+        cmocka_unit_test(an_operand_takes_whole_bytes),
         cmocka_unit_test(an_op_survives_the_record),
         cmocka_unit_test(rejects_ops_out_of_range_naming_the_field),
         cmocka_unit_test(the_unfused_pieces_of_attention_do_its_flop),
