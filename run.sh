@@ -5,6 +5,7 @@
 # ./run.sh lint               formatters, linters, and a -Werror build with gcc and with clang
 # ./run.sh SUBCOMMAND ...     build if needed, then: stepcost SUBCOMMAND ...
 set -euo pipefail
+caller=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")"
 here=$PWD
 
@@ -15,8 +16,8 @@ packages() {
 build  cc                      gcc                     the build
 build  stdio.h                 libc6-dev               the build
 build  cmake                   cmake                   the build
-build  pkg-config              pkg-config              the build
-build  make                    make                    the build
+build  ninja                   ninja-build             quick rebuilds
+build  make                    make                    the build, unless ninja is there
 build  jansson.h               libjansson-dev          the build
 build  sodium.h                libsodium-dev           the build
 build  cblas.h                 libopenblas-openmp-dev  GEMM on the CPU
@@ -43,9 +44,10 @@ present() {
     esac
 }
 
-# need GROUP...: installs what these groups lack; without root, lists what is lost and how to get it.
+# need GROUP...: installs what these groups lack. Without root it lists what is lost and how to get it, and stops
+# only when the build itself is lost.
 need() {
-    local missing=() lost=() group probe package loss
+    local missing=() lost=() as_root=() group probe package loss
     while read -r group probe package loss; do
         [[ " $* " == *" $group "* ]] || continue
         present "$probe" && continue
@@ -53,40 +55,54 @@ need() {
         lost+=("  $package: $loss")
     done < <(packages)
     [ ${#missing[@]} -gt 0 ] || return 0
-    local as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        as_root=(sudo -n)
-    fi
-    if command -v apt-get >/dev/null && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }; then
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
+    if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
         say "installing: ${missing[*]}"
         "${as_root[@]}" apt-get update -qq || true
-        if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            "${missing[@]}" >/dev/null; then
-            return 0
-        fi
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            "${missing[@]}" >/dev/null && return 0
     fi
     say "missing here, and not installed (no root, or no package of that name); without them is lost:"
     printf '%s\n' "${lost[@]}" >&2
     say "to get them: sudo apt-get install ${missing[*]}"
+    for loss in "${lost[@]}"; do
+        case $loss in *": the build") exit 3 ;; esac
+    done
 }
 
-# build PRESET [CMAKE OPTION...]: configures once; afterwards the build tool itself notices what changed.
+# What of the table is here: a build that was configured with less is configured again.
+packages_here() {
+    local group probe package loss
+    while read -r group probe package loss; do
+        present "$probe" && echo "$package"
+    done < <(packages)
+    return 0
+}
+
+# build PRESET: configures when something that it could use has come or gone; afterwards the build tool itself
+# notices what changed.
 build() {
-    local preset=$1 folder
-    shift
+    local preset=$1 folder here_now generator=()
     folder=$here/build
     [ "$preset" = release ] || folder=$here/build-$preset
-    if [ ! -f "$folder/CMakeCache.txt" ] || [ $# -gt 0 ]; then
-        cmake --preset "$preset" "$@" >"$folder.log" 2>&1 || {
-            tail -n 30 "$folder.log" >&2
-            say "configuring failed; the whole log: $folder.log"
+    here_now=$(packages_here)
+    mkdir -p "$folder"
+    if [ ! -f "$folder/CMakeCache.txt" ]; then
+        ! present ninja || generator=(-G Ninja)
+    fi
+    if [ ! -f "$folder/CMakeCache.txt" ] || [ "$here_now" != "$(cat "$folder/packages" 2>/dev/null)" ]; then
+        say "configuring and building in $folder (about a minute the first time)"
+        cmake --preset "$preset" "${generator[@]}" >"$folder/log" 2>&1 || {
+            tail -n 30 "$folder/log" >&2
+            say "configuring failed; the whole log: $folder/log"
             exit 3
         }
-        grep -- '-- without: ' "$folder.log" | sed 's/^-- //' >&2 || true
+        grep -- '-- without: ' "$folder/log" | sed 's/^-- //' >&2 || true
+        printf '%s\n' "$here_now" >"$folder/packages"
     fi
-    cmake --build "$folder" --parallel "$(nproc)" >"$folder.log" 2>&1 || {
-        tail -n 40 "$folder.log" >&2
-        say "the build failed; the whole log: $folder.log"
+    cmake --build "$folder" --parallel "$(nproc)" >"$folder/log" 2>&1 || {
+        tail -n 40 "$folder/log" >&2
+        say "the build failed; the whole log: $folder/log"
         exit 3
     }
 }
@@ -128,6 +144,7 @@ lint)
 *)
     need build
     build release
-    exec build/stepcost "$@"
+    cd "$caller" # so that files are found where the user is
+    exec "$here/build/stepcost" "$@"
     ;;
 esac

@@ -33,6 +33,19 @@ function(stepcost_flags target)
   endif()
 endfunction()
 
+# stepcost_need(NAME HEADER PACKAGE): the library as target stepcost::NAME; without it there is no build.
+function(stepcost_need name header package)
+  string(TOUPPER ${name} upper)
+  find_library(${upper}_LIBRARY ${name})
+  find_path(${upper}_INCLUDE ${header})
+  if(NOT ${upper}_LIBRARY OR NOT ${upper}_INCLUDE)
+    message(FATAL_ERROR "${name} is needed and not here: sudo apt-get install ${package}")
+  endif()
+  add_library(stepcost::${name} INTERFACE IMPORTED GLOBAL)
+  set_target_properties(stepcost::${name} PROPERTIES INTERFACE_LINK_LIBRARIES ${${upper}_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${${upper}_INCLUDE})
+endfunction()
+
 # stepcost_layer(NAME SOURCES a.c b.c USES lower_layer library)
 function(stepcost_layer name)
   cmake_parse_arguments(L "" "" "SOURCES;USES" ${ARGN})

@@ -1,110 +1,9 @@
-#include "tests/reports/fixture.h"
+#include "tests/reports/rank_fixture.h"
 
 #include "reports/goodput.h"
 
 #include <stdlib.h>
 #include <time.h>
-
-/* ---- a world of a few offers ---- */
-
-enum { MAX_OFFERS = 300 };
-
-struct world {
-    struct gpu_table gpus;
-    struct workload workload;
-    struct offer offers[MAX_OFFERS];
-    struct offer_set set;
-    struct record records[2];
-    struct rank_request request;
-    struct ranking ranking;
-};
-
-/* A transformer small enough for arithmetic by hand. */
-static const struct workload toy_workload = {.name = "toy",
-                                             .layers = 2,
-                                             .hidden = 64,
-                                             .heads = 4,
-                                             .ffn = 256,
-                                             .vocab = 1000,
-                                             .vocab_padded = 1024,
-                                             .sequence = 32,
-                                             .parameters = 170000,
-                                             .lookup_parameters = 2048,
-                                             .global_batch = 8,
-                                             .max_micro_batch = 8,
-                                             .precisions = {DTYPE_BF16, DTYPE_FP16, DTYPE_FP32},
-                                             .precision_count = 3};
-
-static void open_world(struct world *w) {
-    struct err e;
-    memset(w, 0, sizeof *w);
-    assert_ok(gpu_table_load(&toy_data, &w->gpus, &e), &e);
-    w->workload = toy_workload;
-    w->set.offers = w->offers;
-    w->request = (struct rank_request){.workload = &w->workload,
-                                       .offers = &w->set,
-                                       .gpus = &w->gpus,
-                                       .data = &toy_data,
-                                       .records = w->records,
-                                       .own_price = {money_unknown()},
-                                       .checkpoint_s = 60,
-                                       .restart_s = 600,
-                                       .seed = 1};
-}
-
-static void close_world(struct world *w) {
-    ranking_free(&w->ranking);
-    gpu_table_free(&w->gpus);
-    for (size_t i = 0; i < w->request.record_count; i++)
-        record_free(&w->records[i]);
-}
-
-static struct offer *add_offer(struct world *w, const char *sku, const char *gpu, double usd_per_hour) {
-    struct offer *o = &w->offers[w->set.count++];
-    *o = (struct offer){.provider = "acme",
-                        .region = "",
-                        .sku = sku,
-                        .device = gpu,
-                        .device_count = 1,
-                        .term = TERM_ON_DEMAND,
-                        .price = {money_make(usd_per_hour, "USD")}};
-    const struct gpu *g = gpu_by_name(&w->gpus, gpu);
-    if (g) {
-        o->match.candidates[0] = g;
-        o->match.count = 1;
-    }
-    return o;
-}
-
-static void rank(struct world *w) {
-    struct err e;
-    ranking_free(&w->ranking);
-    assert_ok(rank_offers(&w->request, &w->ranking, &e), &e);
-}
-
-static const struct rank_row *row_of(const struct world *w, const char *label) {
-    for (size_t i = 0; i < w->ranking.count; i++)
-        if (strcmp(w->ranking.rows[i].label, label) == 0)
-            return &w->ranking.rows[i];
-    fail_msg("no row \"%s\"", label);
-    return NULL;
-}
-
-static void assert_reason(const struct world *w, const char *piece, size_t offers) {
-    for (size_t i = 0; i < w->ranking.not_ranked_count; i++)
-        if (strstr(w->ranking.not_ranked[i].reason, piece)) {
-            assert_int_equal(w->ranking.not_ranked[i].offers, offers);
-            return;
-        }
-    fail_msg("no reason says \"%s\"", piece);
-}
-
-static bool next_says(const struct world *w, const char *piece) {
-    for (size_t i = 0; i < w->ranking.next_count; i++)
-        if (strstr(w->ranking.next[i].text, piece))
-            return true;
-    return false;
-}
 
 /* ---- seconds and cost by hand ---- */
 
@@ -429,26 +328,6 @@ static void ranks_nothing_without_offers_and_says_so(void **state) {
 
 /* ---- records ---- */
 
-static double doubled_late(size_t i, size_t n) {
-    return i < n / 2 ? 1 : 2;
-}
-
-/* A GEMM rate of `rate` for every shape of the workload (the nearest is taken), 100 GB/s of memory. */
-static void write_cpu(struct record *out, double rate, const char *sku, bool unsteady) {
-    struct fixture_case cases[] = {
-        {.id = "g", .op = op_gemm(256, 256, 256, DTYPE_FP32), .rate = rate},
-        {.id = "t", .op = op_elementwise(OP_TRIAD, 1 << 24, DTYPE_FP64), .rate = 1e11},
-    };
-    cases[0].slowdown = unsteady ? doubled_late : NULL;
-    struct fixture_record f = {.device = "a CPU",
-                               .memory_bytes = 4e9,
-                               .provider = sku ? "acme" : NULL,
-                               .sku = sku,
-                               .cases = cases,
-                               .case_count = COUNT(cases)};
-    fixture_write(&f, out);
-}
-
 /* All products by the one GEMM rate; the softmaxes of the unfused attention come on top, by bytes. */
 static void this_machine_is_a_row_with_its_price(void **state) {
     (void)state;
@@ -545,86 +424,6 @@ static void a_record_lets_its_cpu_offer_be_ranked_if_there_is_one(void **state) 
     close_world(&w);
 }
 
-/* ---- next ---- */
-
-static void suggests_to_measure_what_the_top_tie_rests_on(void **state) {
-    (void)state;
-    struct world w;
-    open_world(&w);
-    add_offer(&w, "a", "ALPHA-16GB", 1);
-    add_offer(&w, "b", "BETA-16GB", 2.64);
-    add_offer(&w, "b-half", "BETA-16GB", 2.02);
-    rank(&w);
-    /* the cheapest hour of that model: 15 min = $0.505 */
-    assert_true(next_says(&w, "measurement of BETA-16GB (acme b-half, 15 min, $0.50"));
-    assert_true(next_says(&w, "datasheet estimate (2 of the 3 tied rows)"));
-    assert_true(next_says(&w, "published reference (1 of the 3 tied rows)"));
-    close_world(&w);
-}
-
-static void promises_no_measurement_that_this_version_cannot_make(void **state) {
-    (void)state;
-    struct world w;
-    open_world(&w);
-    struct offer *o = add_offer(&w, "a", "ALPHA-16GB", 1);
-    rank(&w);
-    assert_true(
-        next_says(&w, "this version cannot measure GPUs: put a figure you trust into references.csv"));
-    assert_false(next_says(&w, "stepcost run") || next_says(&w, "rent"));
-    o->match.candidates[0] = gpu_by_name(&w.gpus, "TOYSIM-16GB");
-    rank(&w);
-    assert_true(next_says(&w, "TOYSIM-16GB (acme a"));
-    assert_true(next_says(&w, "stepcost run --tier accept"));
-    assert_false(next_says(&w, "cannot measure"));
-    close_world(&w);
-}
-
-/* Products outweigh bytes here, as in names_the_dominant_uncertainty; two BETAs' all-reduce is assumed. */
-static void names_the_measurement_that_the_step_wants_most(void **state) {
-    (void)state;
-    struct world w;
-    open_world(&w);
-    w.workload.hidden = 4096;
-    w.workload.ffn = 16384;
-    w.workload.sequence = 1024;
-    w.workload.parameters = 5e8;
-    struct offer *o = add_offer(&w, "e", "EPSILON-16GB", 1);
-    rank(&w);
-    assert_true(next_says(&w, "a GEMM measurement of EPSILON-16GB"));
-    w.workload = toy_workload;
-    o->match.candidates[0] = gpu_by_name(&w.gpus, "BETA-16GB");
-    o->device_count = 4;
-    rank(&w);
-    assert_true(next_says(&w, "an all-reduce measurement of BETA-16GB"));
-    assert_true(next_says(&w, "line-rate assumption"));
-    close_world(&w);
-}
-
-static void suggests_to_confirm_a_leader_that_stands_alone(void **state) {
-    (void)state;
-    struct world w;
-    open_world(&w);
-    add_offer(&w, "a", "ALPHA-16GB", 1);
-    add_offer(&w, "b", "BETA-16GB", 20);
-    rank(&w);
-    assert_int_equal(w.ranking.next_count, 1);
-    assert_true(next_says(&w, "(acme a, 15 min, $0.25"));
-    assert_true(next_says(&w, "leads by itself"));
-    close_world(&w);
-}
-
-static void says_when_this_machine_was_unsteady(void **state) {
-    (void)state;
-    struct world w;
-    open_world(&w);
-    add_offer(&w, "a", "ALPHA-16GB", 1);
-    write_cpu(&w.records[0], 1e12, NULL, true);
-    w.request.record_count = 1;
-    rank(&w);
-    assert_true(next_says(&w, "this machine are in doubt (unsteady"));
-    close_world(&w);
-}
-
 /* ---- size ---- */
 
 /* 250 offers in 100 groups, 1000 draws: the budget is 0.5 s in a release build. */
@@ -671,11 +470,6 @@ int main(void) {
         cmocka_unit_test(a_machine_above_its_peak_is_not_ranked),
         cmocka_unit_test(without_a_price_it_shows_its_break_even_price),
         cmocka_unit_test(a_record_lets_its_cpu_offer_be_ranked_if_there_is_one),
-        cmocka_unit_test(suggests_to_measure_what_the_top_tie_rests_on),
-        cmocka_unit_test(promises_no_measurement_that_this_version_cannot_make),
-        cmocka_unit_test(names_the_measurement_that_the_step_wants_most),
-        cmocka_unit_test(suggests_to_confirm_a_leader_that_stands_alone),
-        cmocka_unit_test(says_when_this_machine_was_unsteady),
         cmocka_unit_test(ranks_hundreds_of_offers_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
