@@ -46,7 +46,7 @@ static const struct column account_columns[] = {
     {"rows_merged", "merged", COLUMN_NUMBER},
     {"rows_refused", "refused", COLUMN_NUMBER},
     {"offers", "offers", COLUMN_NUMBER},
-    {"columns_not_read", "columns not read", COLUMN_TEXT},
+    {"columns_not_read", "columns not read", COLUMN_TEXT, 1},
 };
 
 static const struct column refusal_columns[] = {
@@ -65,7 +65,7 @@ static const struct column offer_columns[] = {
     {"price_per_node_hour", "price/h", COLUMN_NUMBER},
     {"currency", "currency", COLUMN_TEXT},
     {"rows", "rows", COLUMN_NUMBER},
-    {"note", "note", COLUMN_TEXT},
+    {"note", "note", COLUMN_TEXT, 1},
 };
 
 static void add_count(struct table *t, double count) {

@@ -26,7 +26,7 @@ static const struct opt rows[] = {
      .help = "records of `stepcost run`: evidence for their offer, device model and this machine"},
     {.name = "price", .type = OPT_STRING, .offset = FIELD(price), .value_name = "PRICE",
      .help = "what the machine of the records costs (0.05/h, 35 EUR/month); default: unknown"},
-    {.name = "top", .type = OPT_INT, .offset = FIELD(top), .def = "25", .min = 1, .max = 1e9,
+    {.name = "top", .type = OPT_INT, .offset = FIELD(top), .def = "15", .min = 1, .max = 1e9,
      .value_name = "N", .help = "rows of each kind to show in the table"},
     {.name = "all", .type = OPT_FLAG, .offset = FIELD(all), .help = "show every row in the table"},
     {.name = "checkpoint", .type = OPT_DURATION, .offset = FIELD(checkpoint_s), .def = "60s", .min = 0.001,
@@ -75,15 +75,27 @@ static void inputs_free(struct rank_inputs *in) {
     gpu_table_free(&in->gpus);
 }
 
+static void note_state(const struct record *r) {
+    if (r->state == RECORD_BROKEN)
+        fprintf(stderr, "notice: %s is broken at line %zu: only what stands before it counts\n", r->path,
+                r->broken_line);
+    else if (r->state == RECORD_UNFINISHED)
+        fprintf(stderr,
+                "notice: %s is unfinished: only its finished cases count; stepcost run --resume %s goes on\n",
+                r->path, r->path);
+}
+
 static int read_inputs(const struct rank_options *o, struct rank_inputs *in, struct err *e) {
     in->data.folder = o->data;
     if (gpu_table_load(&in->data, &in->gpus, e) || workload_load(&in->data, o->workload, &in->workload, e) ||
         offers_read_files(&in->offers, &in->gpus, &in->data, o->offers.items, o->offers.count, e))
         return -1;
     in->records = xcalloc(o->records.count + 1, sizeof *in->records);
-    for (size_t i = 0; i < o->records.count; i++, in->record_count++)
+    for (size_t i = 0; i < o->records.count; i++, in->record_count++) {
         if (record_read(o->records.items[i], &in->records[i], e))
             return -1;
+        note_state(&in->records[i]);
+    }
     return 0;
 }
 

@@ -202,8 +202,9 @@ static int judge_summary(const struct run_summary *s, const char *path, struct e
         return err_set(e, ERR_NO_DEVICE, "nothing could be measured: the record %s says why for each case",
                        path);
     if (s->failed > 0)
-        return err_set(e, ERR_VERDICT, "%zu of %zu cases failed; the record %s says why", s->failed,
-                       s->planned, path);
+        return err_set(e, ERR_VERDICT,
+                       "%zu of %zu cases failed and %zu were not tested; the record %s says why", s->failed,
+                       s->planned, s->not_tested, path);
     return 0;
 }
 

@@ -105,11 +105,16 @@ static void print_full(const struct ranking *r, int format, FILE *out) {
 /* ---- for people ---- */
 
 static const struct column short_columns[] = {
-    {"tie_group", "#", COLUMN_NUMBER},          {"offer", "offer", COLUMN_TEXT},
-    {"devices", "devices", COLUMN_TEXT},        {"price", "price/h", COLUMN_NUMBER},
-    {"step_s", "s/step", COLUMN_NUMBER},        {"cost_per_step", "cost/step", COLUMN_NUMBER},
-    {"interval", "90 %", COLUMN_TEXT},          {"evidence", "ev", COLUMN_TEXT},
-    {"break_even", "even at/h", COLUMN_NUMBER}, {"dominant", "least sure of", COLUMN_TEXT},
+    {"tie_group", "#", COLUMN_NUMBER},
+    {"offer", "offer", COLUMN_TEXT},
+    {"devices", "devices", COLUMN_TEXT},
+    {"price", "price/h", COLUMN_NUMBER},
+    {"step_s", "s/step", COLUMN_NUMBER},
+    {"cost_per_step", "cost/step", COLUMN_NUMBER},
+    {"interval", "90 %", COLUMN_TEXT, 1},
+    {"evidence", "ev", COLUMN_TEXT},
+    {"break_even", "even at/h", COLUMN_NUMBER, 2},
+    {"dominant", "least sure of", COLUMN_TEXT, 3},
 };
 
 static void add_money(struct table *t, double amount, const char *currency) {
@@ -206,7 +211,17 @@ static void print_own(const struct ranking *r, FILE *out) {
     }
 }
 
-static void print_rest(const struct ranking *r, FILE *out) {
+static void print_refused(const struct offer_set *offers, FILE *out) {
+    size_t refused = 0;
+    for (size_t i = 0; i < offers->account_count; i++)
+        refused += offers->accounts[i].rows_refused;
+    if (refused)
+        fprintf(out,
+                "  %4zu  rows of the price files were refused: stepcost offers FILE --refused says why\n",
+                refused);
+}
+
+static void print_rest(const struct ranking *r, const struct rank_request *request, FILE *out) {
     size_t ranked[TERM_COUNT] = {0}, own = 0, not_ranked = 0;
     for (size_t i = 0; i < r->count; i++) {
         own += r->rows[i].offer == NULL;
@@ -220,6 +235,7 @@ static void print_rest(const struct ranking *r, FILE *out) {
             ranked[TERM_SPOT], own ? ", and this machine" : "", not_ranked);
     for (size_t i = 0; i < r->not_ranked_count; i++)
         fprintf(out, "  %4zu  %s\n", r->not_ranked[i].offers, r->not_ranked[i].reason);
+    print_refused(request->offers, out);
 }
 
 static void print_spot(const struct ranking *r, const struct rank_request *request,
@@ -251,7 +267,8 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
         print_term(r, TERM_ON_DEMAND, false, view, out);
     }
     fputs("\n#   rows with one number are not told apart by the evidence (P(leader is cheaper) < 0.95)\n"
-          "ev  A measured on this offer, B on this device model, C published achievable figure, D data sheet "
+          "ev  A measured on this very offer or machine, B on this device model, C published achievable "
+          "figure, D data sheet "
           "x the\n"
           "    family's efficiency (C and D take attention at the GEMM rate); ? rests on an unverified "
           "figure,\n"
@@ -259,7 +276,7 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
           "even at/h  the price at which the row costs what its table's first row costs\n\n",
           out);
     print_own(r, out);
-    print_rest(r, out);
+    print_rest(r, request, out);
 }
 
 void rank_report_print(const struct ranking *r, const struct rank_request *request,

@@ -58,9 +58,12 @@ static void add_full_row(struct table *t, const struct row *row) {
 /* ---- for people ---- */
 
 static const struct column short_columns[] = {
-    {"case", "case", COLUMN_TEXT},         {"rate", "rate", COLUMN_NUMBER},
-    {"interval", "95 %", COLUMN_NUMBER},   {"peak_ratio", "of peak", COLUMN_NUMBER},
-    {"samples", "samples", COLUMN_NUMBER}, {"note", "note", COLUMN_TEXT},
+    {"case", "case", COLUMN_TEXT},
+    {"rate", "rate", COLUMN_NUMBER},
+    {"interval", "95 %", COLUMN_NUMBER},
+    {"peak_ratio", "of peak", COLUMN_NUMBER, 2},
+    {"samples", "samples", COLUMN_NUMBER, 3},
+    {"note", "note", COLUMN_TEXT, 1},
 };
 
 static void add_short_row(struct table *t, const struct row *row) {
@@ -86,7 +89,7 @@ static void add_short_row(struct table *t, const struct row *row) {
 static void note_of_case(const struct record_case *c, const struct record_rate *rate, struct text *note) {
     text_clear(note);
     if (c->status != CASE_MEASURED) {
-        text_printf(note, "%s: %s", case_status_name(c->status), c->reason);
+        text_printf(note, "%s%s%s", case_status_name(c->status), *c->reason ? ": " : "", c->reason);
         return;
     }
     if (rate->state == SERIES_UNSTEADY)

@@ -14,7 +14,7 @@ static const struct {
     const char *words, *id, *mend;
 } failures[] = {
     {"wrong result", "wrong_result", "do not train on this device: test its memory, or return it"},
-    {"no answer for", "worker_hung", "look into the kernel log for the device, then run again with --resume"},
+    {"no answer for", "worker_hung", "look into the kernel log for the device, then measure again"},
     {"killed by signal", "worker_died",
      "look into the kernel log (out of memory, illegal instruction, lost device)"},
     {"exited with status", "worker_died",

@@ -168,6 +168,7 @@ struct column {
     const char *key;   /* for json and csv, with its unit: "cost_usd_per_step" */
     const char *title; /* for people */
     enum column_kind kind;
+    int spare; /* > 0: gives way on a narrow terminal, cut and then left out, the largest first */
 };
 struct cell {
     const char *text; /* for people; also the value of a text column */

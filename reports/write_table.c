@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { GAP = 2, NARROWEST = 8 };
+enum { GAP = 2, NARROWEST = 8, SPARE_NARROWEST = 14, READABLE = 24 };
 
 /* $COLUMNS, else what a terminal says of itself; a file or a pipe has all the room there is. */
 static size_t line_width(FILE *out) {
@@ -35,25 +35,58 @@ static void measure(const struct table *t, size_t *widths) {
     }
 }
 
-/* Takes from the widest text column until the row fits; numbers are never cut, and no column goes. */
-static void fit(const struct table *t, size_t *widths, size_t limit) {
-    size_t total = GAP * (t->column_count - 1);
+/* Of a line whose texts are cut to `text_most`. */
+static size_t total_width(const struct table *t, const size_t *widths, size_t text_most) {
+    size_t total = 0;
 
     for (size_t c = 0; c < t->column_count; c++) {
-        total += widths[c];
-    }
-    for (; total > limit; total--) {
-        size_t *widest = NULL;
+        bool cut = t->columns[c].kind == COLUMN_TEXT && widths[c] > text_most;
 
+        total += widths[c] > 0 ? (cut ? text_most : widths[c]) + GAP : 0;
+    }
+    return total - GAP;
+}
+
+/* The column that gives way next: the largest `spare` among those still wider than `least`. */
+static size_t *next_spare(const struct table *t, size_t *widths, size_t least, bool texts_only) {
+    size_t best = t->column_count;
+
+    for (size_t c = 0; c < t->column_count; c++) {
+        const struct column *column = &t->columns[c];
+
+        if (column->spare > 0 && widths[c] > least && (column->kind == COLUMN_TEXT || !texts_only) &&
+            (best == t->column_count || column->spare > t->columns[best].spare)) {
+            best = c;
+        }
+    }
+    return best < t->column_count ? &widths[best] : NULL;
+}
+
+/* Spare texts are cut; spare columns are left out until the other texts keep a readable width; then the
+ * widest text is cut until the line fits. Numbers that are shown are never cut. */
+static void fit(const struct table *t, size_t *widths, size_t limit) {
+    size_t *column;
+
+    while (total_width(t, widths, SIZE_MAX) > limit &&
+           (column = next_spare(t, widths, SPARE_NARROWEST, true))) {
+        size_t over = total_width(t, widths, SIZE_MAX) - limit, room = *column - SPARE_NARROWEST;
+
+        *column -= over < room ? over : room;
+    }
+    while (total_width(t, widths, READABLE) > limit && (column = next_spare(t, widths, 0, false))) {
+        *column = 0;
+    }
+    for (size_t total = total_width(t, widths, SIZE_MAX); total > limit; total--) {
+        column = NULL;
         for (size_t c = 0; c < t->column_count; c++) {
-            if (t->columns[c].kind == COLUMN_TEXT && (!widest || widths[c] > *widest)) {
-                widest = &widths[c];
+            if (t->columns[c].kind == COLUMN_TEXT && (!column || widths[c] > *column)) {
+                column = &widths[c];
             }
         }
-        if (!widest || *widest <= NARROWEST) {
+        if (!column || *column <= NARROWEST) {
             return;
         }
-        (*widest)--;
+        (*column)--;
     }
 }
 
@@ -77,6 +110,10 @@ static void put_cut(FILE *out, const char *text, size_t width) {
 /* Spaces are held back until something follows them, so that no line ends in them. */
 static void put_cell(FILE *out, const char *text, size_t width, bool right, size_t *held) {
     size_t shown = text_width(text);
+
+    if (width == 0) {
+        return;
+    }
     size_t pad = shown < width ? width - shown : 0;
 
     *held += right ? pad : 0;

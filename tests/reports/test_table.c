@@ -211,6 +211,35 @@ static void nonsense_in_columns_is_as_if_it_were_not_set(void **state) {
     table_free(&t);
 }
 
+/* At 60 columns: 30 + 2 + 8 + 2 + 30 = 72 are too many; the spare text is cut to 14: 30 + 2 + 8 + 2 + 14 = 56
+ * fit. At 50 they do not (the other text would keep 24: 24 + 2 + 8 + 2 + 14 = 50 fit, so it is cut to 24). At
+ * 40 the spare text goes, and 30 + 2 + 8 = 40 is whole again. */
+static void spare_columns_give_way_first(void **state) {
+    static const struct column spare[] = {
+        {"name", "name", COLUMN_TEXT}, {"n", "n", COLUMN_NUMBER}, {"note", "note", COLUMN_TEXT, 1}};
+    static const struct {
+        const char *columns, *line;
+    } rows[] = {
+        {"60", "abcdefghijklmnopqrstuvwxyz0123  12345678  ABCDEFGHIJKLMNOPQ…\n"},
+        {"50", "abcdefghijklmnopqrstuvw…  12345678  ABCDEFGHIJKLM…\n"},
+        {"40", "abcdefghijklmnopqrstuvwxyz0123  12345678\n"},
+    };
+    struct table t;
+    (void)state;
+    table_init(&t, NULL, spare, 3);
+    table_text(&t, "abcdefghijklmnopqrstuvwxyz0123");
+    table_number(&t, 12345678, "12345678");
+    table_text(&t, "ABCDEFGHIJKLMNOPQRSTUVWXYZ4567");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("COLUMNS", rows[i].columns, 1);
+        char *got = written(&t, TABLE);
+        assert_non_null(strstr(got, rows[i].line));
+        free(got);
+    }
+    unsetenv("COLUMNS");
+    table_free(&t);
+}
+
 static void characters_count_by_code_point_and_are_never_halved(void **state) {
     struct table t;
 
@@ -271,6 +300,7 @@ int main(void) {
         cmocka_unit_test(the_widest_text_is_cut_to_the_terminal_and_numbers_never),
         cmocka_unit_test(a_terminal_that_is_too_narrow_drops_no_column),
         cmocka_unit_test(nonsense_in_columns_is_as_if_it_were_not_set),
+        cmocka_unit_test(spare_columns_give_way_first),
         cmocka_unit_test(characters_count_by_code_point_and_are_never_halved),
         cmocka_unit_test(what_is_no_text_becomes_a_question_mark),
         cmocka_unit_test(only_whole_rows_count),
