@@ -31,16 +31,14 @@ int err_set(struct err *e, enum err_code code, const char *format, ...) {
 }
 
 int err_wrap(struct err *e, const char *format, ...) {
-    char context[ERR_TEXT_SIZE];
-    char inner[ERR_TEXT_SIZE];
+    char context[ERR_TEXT_SIZE], whole[2 * ERR_TEXT_SIZE + 2];
     va_list args;
     va_start(args, format);
     vsnprintf(context, sizeof context, format, args);
     va_end(args);
-    memcpy(inner, e->text, sizeof inner);
-    int used = snprintf(e->text, sizeof e->text, "%s: ", context);
-    if (used > 0 && (size_t)used < sizeof e->text)
-        snprintf(e->text + used, sizeof e->text - (size_t)used, "%s", inner);
+    snprintf(whole, sizeof whole, "%s: %s", context, e->text);
+    whole[sizeof e->text - 1] = '\0';
+    memcpy(e->text, whole, sizeof e->text);
     flatten(e->text);
     return -1;
 }

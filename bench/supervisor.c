@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "model/record_line.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,11 @@ static int open_record(struct supervisor *s, struct err *e) {
     s->writer = record_continue(path, &s->summary->cut_bytes, e);
     if (s->writer == NULL || record_read(path, &s->old, e) != 0)
         return -1;
+    if (s->summary->cut_bytes > 0) {
+        char text[80];
+        snprintf(text, sizeof text, "a torn last line of %" PRIu64 " bytes was cut", s->summary->cut_bytes);
+        say(s, 0, text, true);
+    }
     if (check_same_run(s, e) != 0)
         return -1;
     heat_again(s);

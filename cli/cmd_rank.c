@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct rank_options {
-    const char *workload, *price, *out, *data;
+    const char *workload, *price, *currency, *out, *data;
     struct opt_list offers, records;
     int format;
     bool all, allow_simulated;
@@ -26,6 +26,8 @@ static const struct opt rows[] = {
      .help = "records of `stepcost run`: evidence for their offer, device model and this machine"},
     {.name = "price", .type = OPT_STRING, .offset = FIELD(price), .value_name = "PRICE",
      .help = "what the machine of the records costs (0.05/h, 35 EUR/month); default: unknown"},
+    {.name = "currency", .type = OPT_STRING, .offset = FIELD(currency), .value_name = "CUR",
+     .help = "rank the offers in this currency (EUR); default: that of most offers"},
     {.name = "top", .type = OPT_INT, .offset = FIELD(top), .def = "15", .min = 1, .max = 1e9,
      .value_name = "N", .help = "rows of each kind to show in the table"},
     {.name = "all", .type = OPT_FLAG, .offset = FIELD(all), .help = "show every row in the table"},
@@ -132,6 +134,7 @@ static int rank(const struct rank_options *o, struct err *e) {
             .records = in.records,
             .record_count = in.record_count,
             .own_price = own,
+            .currency = o->currency,
             .allow_simulated = o->allow_simulated,
             .checkpoint_s = o->checkpoint_s,
             .restart_s = o->restart_s,

@@ -216,9 +216,6 @@ static int measure(const struct run_options *o, const struct run_request *r, str
     progress_end(r->say_context);
     if (result)
         return -1;
-    if (summary.cut_bytes)
-        fprintf(stderr, "a torn last line of %llu bytes was cut from %s\n",
-                (unsigned long long)summary.cut_bytes, r->record_path);
     if (show_results(o, r->record_path, &data, e))
         return -1;
     if (writer_is_for_people(o->format))

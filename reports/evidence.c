@@ -47,6 +47,13 @@ static bool made_on_model(const struct evidence_record *r, const struct offer *o
     return r->gpu && o->match.count == 1 && r->gpu == o->match.candidates[0];
 }
 
+bool evidence_contradicts(const struct evidence_record *r, const struct offer *o) {
+    for (size_t i = 0; i < o->match.count; i++)
+        if (o->match.candidates[i] == r->gpu)
+            return false;
+    return o->match.count > 0 && (r->gpu || !r->is_gpu);
+}
+
 static bool is_later(const struct evidence_record *a, const struct evidence_record *b) {
     return !b || strcmp(a->record->created, b->record->created) > 0;
 }
@@ -57,7 +64,7 @@ struct evidence_subject evidence_of_offer(const struct evidence_base *b, const s
         const struct evidence_record *r = &b->records[i];
         if (*r->refused)
             continue;
-        if (evidence_made_on(r->record, offer) && is_later(r, same_offer))
+        if (evidence_made_on(r->record, offer) && !evidence_contradicts(r, offer) && is_later(r, same_offer))
             same_offer = r;
         if (made_on_model(r, offer) && is_later(r, same_model))
             same_model = r;

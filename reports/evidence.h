@@ -66,6 +66,9 @@ struct evidence_subject {
 
 /* Does the record's head name this offer? A region that it leaves out fits all. */
 bool evidence_made_on(const struct record *r, const struct offer *o);
+/* True when the offer says what its device is and the record was certainly made on another one: not the
+ * device that was offered, so no evidence for it. */
+bool evidence_contradicts(const struct evidence_record *r, const struct offer *o);
 /* The latest usable record made on this offer (grade A), else on the same GPU model (B), else none. */
 struct evidence_subject evidence_of_offer(const struct evidence_base *b, const struct offer *offer);
 

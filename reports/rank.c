@@ -2,6 +2,7 @@
 #include "reports/terms.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +68,22 @@ static void add_offer(struct rank_work *w, const struct offer *o) {
     row_add(w, &row, rank_group_of(w, &s, s.gpu ? o->device_count : s.record->record->device_count));
 }
 
-static bool is_offered(const struct rank_work *w, const struct evidence_record *r) {
+/* What is wrong with a record that names an offer; NULL = nothing. */
+static const char *offer_doubt(const struct rank_work *w, const struct evidence_record *r) {
     const struct offer_set *set = w->request->offers;
-    for (size_t i = 0; i < set->count; i++)
-        if (evidence_made_on(r->record, &set->offers[i]))
-            return true;
-    return false;
+    const char *doubt = arena_printf(w->arena, "record of %s %s: no such offer in the catalogues",
+                                     r->record->offer_provider, r->record->offer_sku);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct offer *o = &set->offers[i];
+        if (!evidence_made_on(r->record, o))
+            continue;
+        if (!evidence_contradicts(r, o))
+            return NULL;
+        doubt = arena_printf(w->arena,
+                             "record of %s %s: made on %s, but the offer says %s: wrong device, not used",
+                             o->provider, o->sku, r->record->device_name, o->device);
+    }
+    return doubt;
 }
 
 static size_t count_own(const struct rank_work *w) {
@@ -88,9 +99,9 @@ static void add_record(struct rank_work *w, const struct evidence_record *r, boo
         return;
     }
     if (*r->record->offer_provider) {
-        if (!is_offered(w, r))
-            rank_reason_add(w, arena_printf(w->arena, "record of %s %s: no such offer in the catalogues",
-                                            r->record->offer_provider, r->record->offer_sku));
+        const char *doubt = offer_doubt(w, r);
+        if (doubt)
+            rank_reason_add(w, doubt);
         return;
     }
     struct evidence_subject s = {.record = r, .grade = EVIDENCE_A, .own = true, .gpu = r->gpu};
@@ -98,7 +109,34 @@ static void add_record(struct rank_work *w, const struct evidence_record *r, boo
     if (isnan(row.price.per_hour.amount)) /* its break-even price is in the currency of the ranking */
         memcpy(row.price.per_hour.currency, w->currency, sizeof w->currency);
     row.label = several ? arena_printf(w->arena, "this machine (%s)", r->name) : "this machine";
-    row_add(w, &row, rank_group_of(w, &s, r->record->device_count));
+    size_t group = rank_group_of(w, &s, r->record->device_count);
+    const char *reason = w->groups[group].reason;
+    if (*reason)
+        rank_reason_add(w, arena_printf(w->arena, "%s: %s", row.label, reason));
+    else
+        row_add(w, &row, group);
+}
+
+/* The one asked for, else that of most offers: amounts of two currencies are never mixed. */
+static void choose_currency(struct rank_work *w) {
+    const struct offer_set *set = w->request->offers;
+    size_t best = 0;
+    if (w->request->currency) {
+        snprintf(w->currency, sizeof w->currency, "%s", w->request->currency);
+        return;
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        const char *currency = set->offers[i].price.per_hour.currency;
+        size_t same = 0;
+        if (strcmp(currency, w->currency) == 0)
+            continue;
+        for (size_t k = i; k < set->count; k++)
+            same += strcmp(set->offers[k].price.per_hour.currency, currency) == 0;
+        if (same > best) {
+            best = same;
+            memcpy(w->currency, currency, sizeof w->currency);
+        }
+    }
 }
 
 static int check_own_price(struct rank_work *w, struct err *e) {
@@ -147,6 +185,7 @@ int rank_offers(const struct rank_request *r, struct ranking *out, struct err *e
     int result = evidence_open(&w.base, r, e);
     if (result)
         return result;
+    choose_currency(&w);
     for (size_t i = 0; i < r->offers->count; i++)
         add_offer(&w, &r->offers->offers[i]);
     result = check_own_price(&w, e);

@@ -68,7 +68,7 @@ struct rank_work {
     size_t draws;
     double *goodput; /* of spot, one per draw */
     double goodput_low, goodput_high;
-    char currency[4]; /* of this ranking; "" until a price is seen */
+    char currency[4]; /* of this ranking; "" when nothing has a price */
 };
 
 /* rank_reasons.c */

@@ -37,11 +37,10 @@ static const char *price_reason(struct rank_work *w, const struct offer *o) {
     const struct money p = term_node_hour(o).per_hour;
     if (!(p.amount > 0))
         return "price missing";
-    if (!*w->currency)
-        memcpy(w->currency, p.currency, sizeof w->currency);
     if (strcmp(p.currency, w->currency) != 0)
-        return arena_printf(w->arena, "price in %s in a ranking in %s: convert it, amounts are never mixed",
-                            p.currency, w->currency);
+        return arena_printf(
+            w->arena, "price in %s in a ranking in %s: amounts are never mixed; --currency %s ranks those",
+            p.currency, w->currency, p.currency);
     return NULL;
 }
 

@@ -85,6 +85,7 @@ struct rank_request {
     const struct record *records;
     size_t record_count;
     struct price own_price; /* of the machine that records without an offer were made on; NaN = unknown */
+    const char *currency;   /* rank offers in this one; NULL = that of most offers */
     bool allow_simulated;
     double checkpoint_s, restart_s; /* spot: writing a checkpoint; getting going again */
     uint64_t seed;

@@ -78,8 +78,11 @@ while [ $((supervisors + workers)) -lt "$kills" ]; do
             printf '{"kind":"samples","prev":"' >>"$record"
             torn=$((torn + 1))
             start "$@"
-            sleep 0.5
-            grep -q 'torn last line of' err.txt || { wait "$pid" || true; grep -q 'torn last line of' err.txt; } ||
+            for _ in $(seq 100); do
+                ! grep -q 'torn last line of' err.txt || break
+                sleep 0.1
+            done
+            grep -q 'torn last line of' err.txt ||
                 fail "the torn line was not mentioned: $(cat err.txt)"
         else
             start "$@"

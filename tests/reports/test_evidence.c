@@ -210,6 +210,19 @@ static void takes_a_record_of_this_offer_as_a_and_of_its_model_as_b(void **state
     close_world(&w);
 }
 
+static void a_record_made_on_another_device_is_no_evidence_for_the_offer(void **state) {
+    (void)state;
+    struct world w;
+    measured_alpha("ACME", "beta.gpu", "here", &w.records[0]);
+    open_world(&w, 1, false);
+    struct offer beta = offer_of(&w, "beta.gpu", "BETA-16GB"), alpha = offer_of(&w, "beta.gpu", "ALPHA-16GB");
+    assert_true(evidence_contradicts(&w.base.records[0], &beta));
+    assert_null(evidence_of_offer(&w.base, &beta).record);
+    assert_false(evidence_contradicts(&w.base.records[0], &alpha));
+    assert_int_equal(evidence_of_offer(&w.base, &alpha).grade, EVIDENCE_A);
+    close_world(&w);
+}
+
 static void a_record_without_a_region_fits_every_region(void **state) {
     (void)state;
     struct world w;
@@ -478,6 +491,7 @@ int main(void) {
         cmocka_unit_test(has_no_rate_where_nothing_is_known),
         cmocka_unit_test(gives_one_source_to_all_that_rests_on_one_row),
         cmocka_unit_test(takes_a_record_of_this_offer_as_a_and_of_its_model_as_b),
+        cmocka_unit_test(a_record_made_on_another_device_is_no_evidence_for_the_offer),
         cmocka_unit_test(a_record_without_a_region_fits_every_region),
         cmocka_unit_test(takes_the_exact_shape_before_the_nearest),
         cmocka_unit_test(asks_the_next_grade_for_what_a_record_lacks),

@@ -316,6 +316,25 @@ static void never_mixes_currencies(void **state) {
     close_world(&w);
 }
 
+static void ranks_in_the_currency_of_most_offers_or_the_one_asked_for(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
+    add_offer(&w, "eur", "ALPHA-16GB", 1)->price.per_hour = money_make(1, "EUR");
+    add_offer(&w, "euro", "ALPHA-16GB", 1)->price.per_hour = money_make(2, "EUR");
+    rank(&w);
+    assert_int_equal(w.ranking.count, 2);
+    assert_reason(&w, "price in USD in a ranking in EUR: amounts are never mixed; --currency USD ranks those",
+                  1);
+    ranking_free(&w.ranking);
+    w.request.currency = "USD";
+    rank(&w);
+    assert_int_equal(w.ranking.count, 1);
+    assert_reason(&w, "price in EUR in a ranking in USD", 2);
+    close_world(&w);
+}
+
 static void ranks_nothing_without_offers_and_says_so(void **state) {
     (void)state;
     struct world w;
@@ -464,6 +483,7 @@ int main(void) {
         cmocka_unit_test(takes_the_first_precision_that_the_device_has),
         cmocka_unit_test(groups_and_counts_the_reasons),
         cmocka_unit_test(never_mixes_currencies),
+        cmocka_unit_test(ranks_in_the_currency_of_most_offers_or_the_one_asked_for),
         cmocka_unit_test(ranks_nothing_without_offers_and_says_so),
         cmocka_unit_test(this_machine_is_a_row_with_its_price),
         cmocka_unit_test(marks_a_rate_of_another_shape),

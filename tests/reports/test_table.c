@@ -226,7 +226,7 @@ static void spare_columns_give_way_first(void **state) {
     };
     struct table t;
     (void)state;
-    table_init(&t, NULL, spare, 3);
+    table_init(&t, spare, 3);
     table_text(&t, "abcdefghijklmnopqrstuvwxyz0123");
     table_number(&t, 12345678, "12345678");
     table_text(&t, "ABCDEFGHIJKLMNOPQRSTUVWXYZ4567");
