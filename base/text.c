@@ -118,3 +118,16 @@ size_t text_width(const char *utf8) {
         width += ((unsigned char)*utf8 & 0xC0) != 0x80;
     return width;
 }
+
+bool text_read_line(const char *root, const char *path, char *out, size_t size) {
+    char *full = xasprintf("%s%s", root, path);
+    FILE *file = fopen(full, "re");
+    free(full);
+    bool got = file && fgets(out, (int)size, file);
+    if (file)
+        fclose(file);
+    if (!got)
+        return false;
+    out[strcspn(out, "\n")] = '\0';
+    return *out != '\0';
+}

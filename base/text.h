@@ -32,4 +32,8 @@ size_t text_width(const char *utf8);
 /* True when both are equal, ASCII letters compared without case. */
 bool text_equal_nocase(const char *a, const char *b);
 
+/* First line of the file root/path (root is "" in the program) without its end, as the kernel's one-line
+ * files under /proc and /sys have it. False when it cannot be read or is empty. */
+bool text_read_line(const char *root, const char *path, char *out, size_t size);
+
 #endif

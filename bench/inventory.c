@@ -1,5 +1,6 @@
 #include "base/cgroup.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "bench/bench.h"
 
 #include <ctype.h>
@@ -22,17 +23,6 @@ static bool exists_at(const char *root, const char *path) {
     char full[PATH_SIZE];
     snprintf(full, sizeof full, "%s%s", root, path);
     return access(full, F_OK) == 0;
-}
-
-/* The first line without its end; false when there is none. */
-static bool read_line(const char *root, const char *path, char *out, size_t size) {
-    FILE *file = open_at(root, path);
-    bool got = file != NULL && fgets(out, (int)size, file) != NULL;
-    if (file != NULL)
-        fclose(file);
-    if (got)
-        out[strcspn(out, "\n")] = '\0';
-    return got && out[0] != '\0';
 }
 
 static json_t *text_or_null(const char *text) {
@@ -58,7 +48,7 @@ static const struct line_row {
 static void add_lines(json_t *host, const char *root) {
     char line[LINE_SIZE];
     for (size_t i = 0; i < sizeof line_rows / sizeof line_rows[0]; i++) {
-        bool got = read_line(root, line_rows[i].path, line, sizeof line);
+        bool got = text_read_line(root, line_rows[i].path, line, sizeof line);
         json_object_set_new(host, line_rows[i].key, text_or_null(got ? line : NULL));
     }
 }
@@ -212,7 +202,7 @@ static json_t *memory_bytes(const char *root) {
 static json_t *load_average(const char *root) {
     char line[LINE_SIZE];
     double load[3];
-    bool got = read_line(root, "/proc/loadavg", line, sizeof line) &&
+    bool got = text_read_line(root, "/proc/loadavg", line, sizeof line) &&
                sscanf(line, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3;
     return got ? json_numbers(load, 3) : json_null();
 }
@@ -238,10 +228,10 @@ static json_t *container(const char *root) {
 static bool is_nvidia_gpu(const char *root, const char *address) {
     char path[PATH_SIZE], vendor[32], class[32];
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%.64s/vendor", address);
-    if (!read_line(root, path, vendor, sizeof vendor) || strtoul(vendor, NULL, 16) != 0x10de)
+    if (!text_read_line(root, path, vendor, sizeof vendor) || strtoul(vendor, NULL, 16) != 0x10de)
         return false;
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%.64s/class", address);
-    return !read_line(root, path, class, sizeof class) || strtoul(class, NULL, 16) >> 16 == 0x03;
+    return !text_read_line(root, path, class, sizeof class) || strtoul(class, NULL, 16) >> 16 == 0x03;
 }
 
 static bool is_nvidia_file(const char *root, const char *name) {
@@ -265,7 +255,7 @@ static int count_entries(const char *root, const char *folder, bool (*counts)(co
  * Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024". */
 static void read_driver(const char *root, char *out, size_t size) {
     char line[LINE_SIZE], *rest = line, *word;
-    if (!read_line(root, "/proc/driver/nvidia/version", line, sizeof line))
+    if (!text_read_line(root, "/proc/driver/nvidia/version", line, sizeof line))
         return;
     while ((word = strsep(&rest, " \t")) != NULL) {
         if (strchr(word, '.') != NULL && strspn(word, "0123456789.") == strlen(word)) {

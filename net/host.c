@@ -1,5 +1,7 @@
 #include "net/net.h"
 
+#include "base/text.h"
+
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,23 +11,10 @@
 enum { PATH_SIZE = 600, LINE_SIZE = 256 };
 static const double bits_per_mbit = 1e6;
 
-/* The first line without its end; false when there is none. */
-static bool read_line(const char *root, const char *path, char *out, size_t size) {
-    char full[PATH_SIZE];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    FILE *file = fopen(full, "r");
-    bool got = file != NULL && fgets(out, (int)size, file) != NULL;
-    if (file != NULL)
-        fclose(file);
-    if (got)
-        out[strcspn(out, "\n")] = '\0';
-    return got && out[0] != '\0';
-}
-
 static bool read_interface(const char *root, const char *name, const char *file, char *out, size_t size) {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "/sys/class/net/%.64s/%s", name, file);
-    return read_line(root, path, out, size);
+    return text_read_line(root, path, out, size);
 }
 
 /* Virtual interfaces say "unknown" while they carry traffic. */
@@ -74,13 +63,13 @@ static json_t *interfaces(const char *root) {
 static json_t *third_word(const char *root, const char *path) {
     char line[LINE_SIZE];
     long long most;
-    bool got = read_line(root, path, line, sizeof line) && sscanf(line, "%*s %*s %lld", &most) == 1;
+    bool got = text_read_line(root, path, line, sizeof line) && sscanf(line, "%*s %*s %lld", &most) == 1;
     return got ? json_integer(most) : json_null();
 }
 
 json_t *net_host_read(const char *root) {
     char control[LINE_SIZE];
-    bool got = read_line(root, "/proc/sys/net/ipv4/tcp_congestion_control", control, sizeof control);
+    bool got = text_read_line(root, "/proc/sys/net/ipv4/tcp_congestion_control", control, sizeof control);
     return json_pack("{s:o, s:o, s:o, s:o}", "interfaces", interfaces(root), "tcp_congestion_control",
                      got ? json_string(control) : json_null(), "tcp_rmem_max_bytes",
                      third_word(root, "/proc/sys/net/ipv4/tcp_rmem"), "tcp_wmem_max_bytes",

@@ -22,21 +22,9 @@ void cpu_add_fact(struct device_info *out, const char *key, const char *format, 
     va_end(args);
 }
 
-/* First line of a file under /sys, without its newline; false when it cannot be read. */
-static bool read_line(const char *path, char *out, int size) {
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    bool read = fgets(out, size, file) != NULL;
-    fclose(file);
-    if (read)
-        out[strcspn(out, "\n")] = '\0';
-    return read;
-}
-
 static double read_number(const char *path) {
     char line[64];
-    return read_line(path, line, sizeof line) ? atof(line) : NAN;
+    return text_read_line("", path, line, sizeof line) ? atof(line) : NAN;
 }
 
 /* The value of "key : value" if this line of /proc/cpuinfo has that key, else NULL. */
@@ -116,10 +104,10 @@ static void add_binding(const struct device *d, struct device_info *out) {
     text_free(&list);
 }
 
-static bool read_cache(int cpu, int level, const char *what, char *out, int size) {
+static bool read_cache(int cpu, int level, const char *what, char *out, size_t size) {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu, level, what);
-    return read_line(path, out, size);
+    return text_read_line("", path, out, size);
 }
 
 /* Bytes of the last cache level of one CPU if it is the first of those in use that share the cache, else
@@ -207,7 +195,7 @@ void cpu_find_temperature(struct device *d) {
     if (glob("/sys/class/hwmon/hwmon*/name", 0, NULL, &found) == 0)
         for (size_t i = 0; i < found.gl_pathc && !*d->temperature_path; i++) {
             char name[64];
-            if (!read_line(found.gl_pathv[i], name, sizeof name))
+            if (!text_read_line("", found.gl_pathv[i], name, sizeof name))
                 continue;
             for (size_t k = 0; k < sizeof drivers / sizeof drivers[0]; k++)
                 if (!strcmp(name, drivers[k]))

@@ -2,6 +2,10 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static void grows_by_pieces_bytes_and_formats(void **state) {
     (void)state;
     struct text t = {0};
@@ -103,8 +107,27 @@ static void compares_without_case(void **state) {
     assert_false(text_equal_nocase("@[", "`{"));
 }
 
+static void reads_the_first_line_of_a_file_under_a_root(void **state) {
+    char folder[] = "/tmp/stepcost-text-XXXXXX", path[64], line[8];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("powersave\nsecond\n", file);
+    fclose(file);
+    assert_true(text_read_line(folder, "/file", line, sizeof line));
+    assert_string_equal(line, "powersa"); /* cut to the buffer */
+    assert_false(text_read_line(folder, "/none", line, sizeof line));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_false(text_read_line("", path, line, sizeof line));
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_first_line_of_a_file_under_a_root),
         cmocka_unit_test(grows_by_pieces_bytes_and_formats),
         cmocka_unit_test(holds_a_long_text),
         cmocka_unit_test(keeps_nul_bytes_in_added_bytes),
