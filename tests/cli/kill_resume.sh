@@ -64,12 +64,19 @@ wait_for_end() {
     esac
 }
 
-# The run came to its end by itself: check it and begin another.
+# The run came to its end by itself: check it and begin another. A worker killed before it had opened its device
+# ends the run before there is a record, or before a resumed one has grown.
 next_record() {
     wait_for_end
-    keep_finished_lines
-    check_whole
-    rm -f "$record" kept.jsonl
+    if [ ! -s "$record" ]; then
+        rm -f "$record"
+    elif tail -n 1 "$record" | grep -q '"kind":"end"'; then
+        keep_finished_lines
+        check_whole
+        rm -f "$record" kept.jsonl
+    else
+        check_kept
+    fi
     start "$@"
 }
 
@@ -106,6 +113,10 @@ while [ $((supervisors + workers)) -lt "$kills" ]; do
 done
 while kill -0 "$pid" 2>/dev/null; do sleep 0.2; done
 wait_for_end
+if ! tail -n 1 "$record" | grep -q '"kind":"end"'; then # the last worker was killed at its start
+    start "$@"
+    wait_for_end
+fi
 keep_finished_lines
 check_whole
 echo "killed $supervisors supervisors and $workers workers over $runs runs, tore $torn lines: every finished case intact"
