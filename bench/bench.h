@@ -20,7 +20,8 @@
 /* ---- plan ---- */
 
 struct bench_case {
-    char id[OP_NAME_SIZE + 32]; /* the op's name; "@2" behind it in a second round */
+    char id[OP_NAME_SIZE +
+            32]; /* the op's name; "@2" behind it in a second round, "@end" behind the last calibration */
     const char *bench;
     struct op op;
     double seconds; /* its share of the time: warm-up and samples         */

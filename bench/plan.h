@@ -20,4 +20,8 @@ double tier_case_seconds(enum tier t, const char *bench);
 /* Gives the first case of a run the tier's heating time, and as many seconds more. */
 void tier_heat(enum tier t, struct bench_case *first);
 
+/* The peak once more at the end, when there is something to hold against it: other work may have slowed the
+ * first calibration, and a peak that was never reached makes every rate look too good. */
+void plan_recalibrate(struct plan *p);
+
 #endif

@@ -85,6 +85,7 @@ int tier_plan(enum tier t, const struct plan_request *r, struct plan *out, struc
     }
     double limit_s = times[t].cases_s - times[t].heat_s;
     mandatory_first(out);
+    plan_recalibrate(out);
     scale_to(out, limit_s);
     if (times[t].repeat)
         repeat_rounds(out, limit_s);

@@ -64,7 +64,9 @@ bool record_case_above_peak(const struct record *r, const struct gpu *gpu, const
                             struct record_excess *out) {
     struct peak peak = peak_for(r, gpu, &c->op);
     for (size_t i = 0; i < c->rank_count && !isnan(peak.per_s); i++) {
-        double ratio = record_rank_rate(&c->ranks[i]).rate / peak.per_s;
+        struct record_rate rate = record_rank_rate(&c->ranks[i]);
+        /* what the interval cannot exclude is no excess */
+        double ratio = (isnan(rate.low) ? rate.rate : rate.low) / peak.per_s;
         *out = (struct record_excess){.rank = c->ranks[i].rank, .ratio = ratio, .of = peak.of};
         if (ratio > peak_tolerance)
             return true;

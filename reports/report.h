@@ -158,8 +158,7 @@ struct findings {
 int findings_read(const struct record *r, const struct gpu_table *gpus, const struct data *data,
                   struct findings *out, struct err *e) MUST_CHECK;
 void findings_free(struct findings *f);
-/* FLOP/s that this run's register-only loop reached on its fastest rank: the 95 % point of its samples,
- * because a peak is no mean. NaN without such a case. */
+/* FLOP/s of the fastest sample of this run's register-only loop: a peak is no mean. NaN without one. */
 double findings_calibrated_peak(const struct record *r, enum dtype t);
 
 /* ---- printing: rows of writers.c, one file a format ---- */

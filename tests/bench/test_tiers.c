@@ -84,6 +84,19 @@ static void begins_with_the_calibration_and_puts_mandatory_cases_first(void **st
     }
 }
 
+static void ends_with_the_calibration_once_more(void **state) {
+    struct plan p;
+    (void)state;
+    make(TIER_SMOKE, &cpu, NULL, 0, &p);
+    for (size_t i = 1; i <= 2; i++) {
+        assert_int_equal(p.cases[p.count - i].op.kind, OP_FMA);
+        assert_non_null(strstr(p.cases[p.count - i].id, "@end"));
+        assert_false(p.cases[p.count - i].mandatory);
+    }
+    assert_int_not_equal(p.cases[p.count - 3].op.kind, OP_FMA);
+    plan_free(&p);
+}
+
 static void gives_every_case_an_id_of_its_own(void **state) {
     (void)state;
     for (int t = 0; t < TIER_COUNT; t++) {
@@ -131,6 +144,7 @@ int main(void) {
         cmocka_unit_test(plans_no_more_seconds_than_the_tier_has),
         cmocka_unit_test(scales_down_what_does_not_fit),
         cmocka_unit_test(begins_with_the_calibration_and_puts_mandatory_cases_first),
+        cmocka_unit_test(ends_with_the_calibration_once_more),
         cmocka_unit_test(gives_every_case_an_id_of_its_own),
         cmocka_unit_test(repeats_whole_accept_rounds_in_a_soak),
         cmocka_unit_test(heats_the_device_once_before_the_first_sample),
