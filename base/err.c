@@ -13,10 +13,11 @@ struct err_row {
 static const struct err_row rows[] = {ERR_CODES(ERR_ROW)};
 #undef ERR_ROW
 
-/* An error is one line: a newline inside a quoted piece of input must not break it in two. */
+/* An error is one line: a newline inside a quoted piece of input must not break it in two, and an escape
+ * sequence must not reach the terminal. */
 static void flatten(char *text) {
     for (char *c = text; *c; c++)
-        if (*c == '\n' || *c == '\r')
+        if ((unsigned char)*c < ' ' || *c == '\x7F')
             *c = ' ';
 }
 

@@ -136,12 +136,18 @@ int money_parse_price(const char *text, double month_hours, struct price *out, s
         if (parse_slice((struct slice){text, slash}, &out->per_hour, e) != 0)
             return -1;
         out->per_hour.amount /= hours;
+        if (!money_is_price(out->per_hour.amount))
+            return err_set(e, ERR_PARSE, "\"%.60s\" is no price; leave it out when it is not known", text);
         return 0;
     }
     const char *nearest = text_nearest(word, names, TIME_UNITS);
     return err_set(e, ERR_PARSE,
                    "\"%.60s\": unknown unit of time \"%s\"; did you mean \"%s\"? (h, d, week, month, year)",
                    text, word, nearest ? nearest : "h");
+}
+
+bool money_is_price(double per_hour) {
+    return per_hour >= 1e-9 && per_hour <= 1e12;
 }
 
 int money_add(struct money a, struct money b, struct money *out, struct err *e) {

@@ -6,6 +6,8 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
+
 struct money {
     double amount;    /* NaN = unknown; zero is never "unknown" here */
     char currency[4]; /* ISO 4217, upper case: "USD"                 */
@@ -25,8 +27,12 @@ struct money money_unknown(void);
 /* "12.50 USD", "USD 12.50", "$12.50", "12.50" (USD, as the catalogues quote). Negative is an error. */
 int money_parse(const char *text, struct money *out, struct err *e) MUST_CHECK;
 /* As money_parse with a time unit: "$3.06/h", "0.05/h", "5000 USD/month", "EUR 1.1/d". The unit is
- * required: "0.05" alone is an error that says so. A month has month_hours hours. */
+ * required: "0.05" alone is an error that says so, and so is what money_is_price denies. A month has
+ * month_hours hours. */
 int money_parse_price(const char *text, double month_hours, struct price *out, struct err *e) MUST_CHECK;
+
+/* Can an hour cost this? From 1e-9 to 1e12: zero is never free here, and with more the sums overflow. */
+bool money_is_price(double per_hour);
 
 /* out = a + b; ERR_PARSE when the currencies differ. */
 int money_add(struct money a, struct money b, struct money *out, struct err *e) MUST_CHECK;

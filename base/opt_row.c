@@ -270,6 +270,8 @@ int opt_row_from_json(const struct opt *row, const json_t *value, void *fields, 
     void *field = field_of(row, fields);
     if (row->type == OPT_LIST)
         return list_from_json(row, value, field, e);
+    if (json_is_null(value) && row->def)
+        return wrong_setting(row, "given", e);
     if (json_is_null(value)) {
         types[row->type].clear(field);
         return 0;

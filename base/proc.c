@@ -20,6 +20,13 @@ static const uint64_t ns_per_s = 1000000000u;
 static const uint64_t reap_patience_ns = 10 * ns_per_s;
 enum { READ_BLOCK_BYTES = 64 << 10, REAP_STEP_NS = 1000000, FALLBACK_FD_MAX = 65536 };
 
+/* Opened the wrong way round, and open gives the lowest free descriptor. */
+void proc_fill_stdio(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 static void close_from(int first) {
     if (close_range((unsigned)first, ~0u, 0) == 0)
         return;

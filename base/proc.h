@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Fills closed standard streams, so that no file opened later is taken for one: a line for stderr would land in
+ * it. Reading and writing them still fails. For the start of main. */
+void proc_fill_stdio(void);
+
 enum { PROC_LINE_MAX = 4 << 20 };
 
 /* One end of a line channel: messages are single lines of at most PROC_LINE_MAX bytes. */

@@ -16,20 +16,19 @@ static const uint64_t poll_step_ns = 1000000;
 static const uint64_t stop_look_ns = 100 * UINT64_C(1000000);
 
 static int start(struct crew *crew, int rank, struct err *e) {
-    char device[24], threads[24];
-    snprintf(device, sizeof device, "%d", rank);
-    snprintf(threads, sizeof threads, "%d", crew->config.threads);
-    const char *argv[12] = {"stepcost", "worker", "--backend", crew->backend, "--device", device};
-    size_t count = 6;
-    if (crew->config.threads > 0) {
-        argv[count++] = "--threads";
-        argv[count++] = threads;
-    }
-    if (crew->config.scenario != NULL) {
-        argv[count++] = "--scenario";
-        argv[count++] = crew->config.scenario;
-    }
-    return proc_start_self(&crew->ranks[rank].proc, (char *const *)(void *)argv, e);
+    const struct backend_config *config = &crew->config;
+    /* One word each: a value may begin with a dash. */
+    char *backend = xasprintf("--backend=%s", crew->backend);
+    char *device = xasprintf("--device=%d", rank);
+    char *threads = xasprintf("--threads=%d", config->threads);
+    char *scenario = config->scenario != NULL ? xasprintf("--scenario=%s", config->scenario) : NULL;
+    const char *argv[] = {"stepcost", "worker", backend, device, threads, scenario, NULL};
+    int result = proc_start_self(&crew->ranks[rank].proc, (char *const *)(void *)argv, e);
+    free(backend);
+    free(device);
+    free(threads);
+    free(scenario);
+    return result;
 }
 
 /* What a worker says first: ready, or why it cannot be. */

@@ -34,20 +34,14 @@ static void copy_text(char *out, size_t size, const char *text) {
     snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
-/* Driver and CPU names come from outside and need not be UTF-8. */
-static json_t *text_value(const char *text) {
-    json_t *value = json_string(text);
-    return value != NULL ? value : json_string("?");
-}
-
 json_t *message_ready(const struct device_info *info, int count) {
     json_t *facts = json_array();
     for (size_t i = 0; i < info->fact_count; i++) {
         json_array_append_new(
-            facts, json_pack("[o, o]", text_value(info->facts[i].key), text_value(info->facts[i].value)));
+            facts, json_pack("[o, o]", json_text(info->facts[i].key), json_text(info->facts[i].value)));
     }
     return json_pack("{s:s, s:i, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:i, s:o}", "type", "ready", "count",
-                     count, "name", text_value(info->name), "is_gpu", info->is_gpu, "simulated",
+                     count, "name", json_text(info->name), "is_gpu", info->is_gpu, "simulated",
                      info->simulated, "memory_bytes", json_number(info->memory_bytes), "free_bytes",
                      json_number(info->free_bytes), "cache_bytes", json_number(info->cache_bytes), "clock_hz",
                      json_number(info->clock_hz), "units", info->units, "facts", facts);
@@ -119,9 +113,9 @@ int message_read_case(const json_t *message, struct message_case *out, struct er
 json_t *message_done(const struct runner_result *result) {
     json_t *warnings = json_array();
     for (size_t i = 0; i < result->warning_count; i++)
-        json_array_append_new(warnings, text_value(result->warnings[i]));
+        json_array_append_new(warnings, json_text(result->warnings[i]));
     return json_pack("{s:s, s:i, s:o, s:o, s:b}", "type", "done", "status", (int)result->status, "reason",
-                     text_value(result->reason), "warnings", warnings, "warmed_up", result->warmed_up);
+                     json_text(result->reason), "warnings", warnings, "warmed_up", result->warmed_up);
 }
 
 int message_read_done(const json_t *message, struct runner_result *out, struct err *e) {
@@ -148,7 +142,7 @@ int message_read_done(const json_t *message, struct runner_result *out, struct e
 }
 
 json_t *message_error(const char *type, const struct err *e) {
-    return json_pack("{s:s, s:i, s:o}", "type", type, "code", (int)e->code, "text", text_value(e->text));
+    return json_pack("{s:s, s:i, s:o}", "type", type, "code", (int)e->code, "text", json_text(e->text));
 }
 
 int message_read_error(const json_t *message, struct err *e) {

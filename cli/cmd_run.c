@@ -115,14 +115,10 @@ static int choose_backend(const struct run_options *o, const char **out, struct 
 /* "aws/p4d.24xlarge/us-east-1" -> {"provider", "sku", "region"}; the region may be left out. */
 static json_t *parse_offer(const char *text, struct err *e) {
     const char *slash = strchr(text, '/');
-    if (!slash || slash == text || !slash[1]) {
-        (void)err_set(e, ERR_USAGE, "--offer: \"%s\" is not PROVIDER/SKU/REGION (aws/p4d.24xlarge/us-east-1)",
-                      text);
-        return NULL;
-    }
-    const char *region = strchr(slash + 1, '/');
-    size_t sku_length = region ? (size_t)(region - slash - 1) : strlen(slash + 1);
-    return json_pack("{s:s%, s:s%, s:s}", "provider", text, (size_t)(slash - text), "sku", slash + 1,
+    bool whole = slash && slash > text && slash[1] && slash[1] != '/';
+    const char *region = whole ? strchr(slash + 1, '/') : NULL;
+    size_t sku_length = region ? (size_t)(region - slash - 1) : whole ? strlen(slash + 1) : 0;
+    json_t *offer = !whole ? NULL : json_pack("{s:s%, s:s%, s:s}", "provider", text, (size_t)(slash - text), "sku", slash + 1,
                      sku_length, "region", region ? region + 1 : "");
 }
 

@@ -1,5 +1,6 @@
 /* stepcost: measure -> record -> judge -> price. This file finds the subcommand, prints its error and turns
  * the error's code into the exit status. */
+#include "base/proc.h"
 #include "base/text.h"
 #include "cli/commands.h"
 
@@ -31,23 +32,22 @@ static int unknown_command(const char *word, struct err *e) {
 
 int main(int argc, char **argv) {
     struct err e = {0};
+    proc_fill_stdio();
     setlocale(LC_ALL, "C");
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     const char *word = argc > 1 ? argv[1] : "--help";
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-        print_usage(stdout);
-        return argc > 1 ? 0 : 2;
-    }
-    if (strcmp(word, "--version") == 0) {
-        puts("stepcost " STEPCOST_VERSION " (" STEPCOST_REVISION ")");
-        return 0;
-    }
     const struct command *command = command_find(word);
-    int failed = command ? command->run(argc - 1, argv + 1, &e) : unknown_command(word, &e);
+    int failed = 0;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        print_usage(stdout);
+    else if (strcmp(word, "--version") == 0)
+        puts("stepcost " STEPCOST_VERSION " (" STEPCOST_REVISION ")");
+    else
+        failed = command ? command->run(argc - 1, argv + 1, &e) : unknown_command(word, &e);
     if (fflush(stdout) != 0 && !failed)
         failed = err_set(&e, ERR_IO, "standard output: writing failed");
     if (!failed)
-        return 0;
+        return argc > 1 ? 0 : 2;
     fprintf(stderr, "stepcost: %s\n", e.text);
     return err_exit_status(e.code);
 }

@@ -27,7 +27,7 @@ int catalogue_price(const char *column, const char *text, double *out, struct er
     if (catalogue_number(column, text, 0, out, e) != 0) {
         return -1;
     }
-    if (!(*out > 0)) {
+    if (!money_is_price(*out)) {
         return err_set(e, ERR_PARSE,
                        "%s: \"%.40s\" is no price; zero is never free here, leave out what is "
                        "not offered",

@@ -75,7 +75,7 @@ static int read_price(const char *text, const char *currency_text, struct money 
     } else if (money_parse(text, out, e) != 0) {
         return err_wrap(e, "price");
     }
-    if (!(out->amount > 0)) {
+    if (!money_is_price(out->amount)) {
         return err_set(e, ERR_PARSE, "price: \"%.40s\" is no price; leave the row out when it is not known",
                        text);
     }
