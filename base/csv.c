@@ -106,7 +106,7 @@ struct csv *csv_open(const char *path, struct err *e) {
     struct csv *c = make(path);
     c->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (c->fd < 0)
-        err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        err_set(e, ERR_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
     if (c->fd < 0 || skip_byte_order_mark(c, e) != 0) {
         csv_close(c);
         return NULL;
@@ -333,8 +333,15 @@ int csv_read_header(struct csv *c, struct err *e) {
         return -1;
     if (got == 0)
         return err_set(e, ERR_PARSE, "%s: the file is empty; a header row is needed", c->name);
+    if (count > CSV_COLUMNS_MAX)
+        return err_set(e, ERR_PARSE, "%s: line %zu: %zu columns; no table here has more than %d", c->name,
+                       c->line, count, CSV_COLUMNS_MAX);
     c->header = xcalloc(count, sizeof *c->header);
     for (size_t i = 0; i < count; i++) {
+        const char *cr = strchr(fields[i], '\r');
+        if (cr && cr[1] != '\n')
+            return err_set(e, ERR_PARSE, "%s: line %zu: lines end in CR alone; save the file with LF or CRLF",
+                           c->name, c->line);
         char *name = (char *)trimmed(&c->header_arena, fields[i]);
         if (*name && csv_column(c, name) >= 0)
             return err_set(e, ERR_PARSE, "%s: line %zu: two columns are named \"%.80s\"", c->name, c->line,

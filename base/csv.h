@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CSV_ROW_MAX = 1 << 20 };
+enum { CSV_ROW_MAX = 1 << 20, CSV_COLUMNS_MAX = 4096 };
 
 struct csv; /* handle */
 
@@ -27,8 +27,9 @@ int csv_next(struct csv *c, char ***fields, size_t *count, struct err *e) MUST_C
 size_t csv_line(const struct csv *c);
 const char *csv_name(const struct csv *c);
 
-/* The header row: csv_read_header reads it (ERR_PARSE when there is none, or two columns of one name);
- * csv_column gives a column's index or -1. Compared without case. Header names stay valid until csv_close. */
+/* The header row: csv_read_header reads it (ERR_PARSE when there is none, two columns have one name, there
+ * are more than CSV_COLUMNS_MAX, or lines end in CR alone); csv_column gives a column's index or -1. Compared
+ * without case. Header names stay valid until csv_close. */
 int csv_read_header(struct csv *c, struct err *e) MUST_CHECK;
 int csv_column(const struct csv *c, const char *name);
 size_t csv_columns(const struct csv *c);

@@ -43,14 +43,15 @@ static int read_all(FILE *in, const char *path, struct text *out, struct err *e)
             return too_large(path, e); /* a pipe tells no size */
     }
     if (ferror(in))
-        return err_set(e, ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        return err_set(e, errno == EISDIR ? ERR_NOT_FOUND : ERR_IO, "%s: cannot read: %s", path,
+                       strerror(errno));
     return 0;
 }
 
 json_t *json_read_file(const char *path, struct err *e) {
     FILE *in = fopen(path, "rbe");
     if (!in) {
-        err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        err_set(e, ERR_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
         return NULL;
     }
     struct text all = {0};

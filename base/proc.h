@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Fills closed standard streams, so that no file opened later is taken for one: a line for stderr would land in
- * it. Reading and writing them still fails. For the start of main. */
+/* Fills closed standard streams, so that no file opened later is taken for one: a line for stderr would land
+ * in it. Reading and writing them still fails. For the start of main. */
 void proc_fill_stdio(void);
 
 enum { PROC_LINE_MAX = 4 << 20 };

@@ -98,6 +98,9 @@ static void catch_signals(void) {
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* A reader that went away or a quota that is full fails one write; it does not end the run. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* A GPU node is never ranked by its CPU unasked. */
@@ -114,12 +117,19 @@ static int choose_backend(const struct run_options *o, const char **out, struct 
 
 /* "aws/p4d.24xlarge/us-east-1" -> {"provider", "sku", "region"}; the region may be left out. */
 static json_t *parse_offer(const char *text, struct err *e) {
-    const char *slash = strchr(text, '/');
-    bool whole = slash && slash > text && slash[1] && slash[1] != '/';
-    const char *region = whole ? strchr(slash + 1, '/') : NULL;
-    size_t sku_length = region ? (size_t)(region - slash - 1) : whole ? strlen(slash + 1) : 0;
-    json_t *offer = !whole ? NULL : json_pack("{s:s%, s:s%, s:s}", "provider", text, (size_t)(slash - text), "sku", slash + 1,
-                     sku_length, "region", region ? region + 1 : "");
+    size_t provider_length = strcspn(text, "/");
+    const char *sku = text + provider_length + (text[provider_length] == '/');
+    size_t sku_length = strcspn(sku, "/");
+    const char *region = sku[sku_length] ? sku + sku_length + 1 : "";
+    json_t *offer = NULL;
+    if (provider_length > 0 && sku_length > 0)
+        offer = json_pack("{s:s%, s:s%, s:s}", "provider", text, provider_length, "sku", sku, sku_length,
+                          "region", region);
+    if (!offer) /* json_pack takes UTF-8 only */
+        (void)err_set(e, ERR_USAGE,
+                      "--offer: \"%s\" is not PROVIDER/SKU/REGION in UTF-8 (aws/p4d.24xlarge/us-east-1)",
+                      text);
+    return offer;
 }
 
 static int parse_dtypes(const struct opt_list *words, enum dtype *out, size_t limit, struct err *e) {

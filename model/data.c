@@ -13,7 +13,9 @@
 static int read_file(const char *path, struct data_blob *out, struct err *e) {
     FILE *f = fopen(path, "rb");
     if (!f)
-        return errno == ENOENT || errno == ENOTDIR ? 0 : err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR
+                   ? 0
+                   : err_set(e, ERR_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
     size_t capacity = 1 << 16, length = 0, got;
     char *bytes = xmalloc(capacity);
     while ((got = fread(bytes + length, 1, capacity - length - 1, f)) > 0) {
@@ -25,7 +27,8 @@ static int read_file(const char *path, struct data_blob *out, struct err *e) {
     fclose(f);
     if (failed) {
         free(bytes);
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(failed));
+        return err_set(e, failed == EISDIR ? ERR_NOT_FOUND : ERR_IO, "%s: cannot read: %s", path,
+                       strerror(failed));
     }
     /* the path stands behind the bytes: an error in a --data file names that file, not the table */
     out->owned = xrealloc(bytes, length + strlen(path) + 2);

@@ -37,6 +37,12 @@ int dtype_parse(const char *name, enum dtype *out, struct err *e) {
         }
     }
     const char *nearest = text_nearest(name, names, DTYPE_COUNT);
-    return err_set(e, ERR_USAGE, "unknown number format '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-                   nearest ? nearest : "", nearest ? "'?" : "");
+    struct text list = {0};
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        text_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    err_set(e, ERR_USAGE, "unknown number format '%.40s'%s%s%s (%s)", name,
+            nearest ? "; did you mean '" : "; give one that is known", nearest ? nearest : "",
+            nearest ? "'?" : "", text_get(&list));
+    text_free(&list);
+    return -1;
 }

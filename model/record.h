@@ -98,8 +98,9 @@ struct record {
 /* Reads and verifies, in memory bounded by one line and what is kept. A broken chain is not an error here:
  * state and broken_line say so, and lines before the break are kept. Nothing vouches for the last line; when
  * the last but one does not fit it, that one is named. A torn last line (torn_bytes) is left out.
- * ERR_PARSE when the file is no record, of a newer schema, or says what cannot be, naming file and line;
- * ERR_UNFINISHED when it ends before its head does. On failure *out needs no record_free. */
+ * ERR_NOT_FOUND when there is no regular file to read; ERR_PARSE when the file is no record, of a newer
+ * schema, or says what cannot be, naming file and line; ERR_UNFINISHED when it ends before its head does. On
+ * failure *out needs no record_free. */
 int record_read(const char *path, struct record *out, struct err *e) MUST_CHECK;
 void record_free(struct record *r);
 

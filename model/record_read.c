@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct reader {
     struct record *out;
@@ -371,14 +372,24 @@ static void settle_state(struct reader *r, const struct record_scan *scan) {
     out->state = out->broken_line > 0 ? RECORD_BROKEN : r->end_line > 0 ? RECORD_INTACT : RECORD_UNFINISHED;
 }
 
+/* Devices and pipes are not waited for: they may never end. */
+static FILE *open_file(const char *path, struct err *e) {
+    struct stat status;
+    FILE *file = NULL;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        err_set(e, ERR_NOT_FOUND, "%s: not a regular file; name the record itself", path);
+    else if (!(file = fopen(path, "rbe")))
+        err_set(e, ERR_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
+    return file;
+}
+
 int record_read(const char *path, struct record *out, struct err *e) {
     struct record_scan scan;
     struct reader r = {.out = out};
     *out = (struct record){.end_reason = "", .device_memory_bytes = NAN};
-    FILE *file = fopen(path, "rbe");
+    FILE *file = open_file(path, e);
     if (!file)
-        return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: cannot open: %s", path,
-                       strerror(errno));
+        return -1;
     record_scan_open(&scan, file);
     r.index = json_object();
     out->path = keep(&r, path);

@@ -35,9 +35,9 @@ static struct record_writer *open_locked(const char *path, int flags, struct err
     w->path = xstrdup(path);
     memcpy(w->hash, record_hash_none, sizeof w->hash);
     w->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0644);
-    if (w->fd < 0)
+    if (w->fd < 0 && errno != EISDIR)
         err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    else if (fstat(w->fd, &status) != 0 || !S_ISREG(status.st_mode))
+    else if (w->fd < 0 || fstat(w->fd, &status) != 0 || !S_ISREG(status.st_mode))
         err_set(e, ERR_USAGE, "%s: not a regular file; name another for the record", path);
     else if (flock(w->fd, LOCK_EX | LOCK_NB) != 0)
         err_set(e, ERR_IO, "%s: cannot lock it: %s; if another run is writing it, wait or name another file",

@@ -107,7 +107,8 @@ static int read_unit(const char *unit, int64_t device_count, struct money *price
 static int read_observed(const char *text, struct err *e) {
     const char *shape = "dddd-dd-dd";
 
-    for (size_t i = 0; text[0] && shape[i]; i++) {
+    /* the ends too: they meet as two NULs */
+    for (size_t i = 0; text[0] && i <= strlen(shape); i++) {
         if (shape[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != shape[i]) {
             return err_set(e, ERR_PARSE, "observed: \"%.40s\" is no date; write YYYY-MM-DD", text);
         }

@@ -109,17 +109,18 @@ char *catalogue_trim(char *text) {
  * for a line end that never comes. */
 static int sniff_file(const char *path, char *head, size_t *length, struct err *e) {
     struct stat st;
-    FILE *in = fopen(path, "rb");
+    FILE *in;
     int result = -1;
 
+    /* before it is opened: a pipe that nobody writes to would be waited for */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        return err_set(e, ERR_NOT_FOUND, "%s: %s; name the catalogue file itself", path,
+                       S_ISDIR(st.st_mode) ? "is a folder" : "is no regular file");
+    }
+    in = fopen(path, "rb");
     if (!in) {
         return err_set(e, ERR_NOT_FOUND, "%s: %s; name a price catalogue that can be read", path,
                        strerror(errno));
-    }
-    if (fstat(fileno(in), &st) != 0 || !S_ISREG(st.st_mode)) {
-        err_set(e, ERR_NOT_FOUND, "%s: %s; name the catalogue file itself", path,
-                S_ISDIR(st.st_mode) ? "is a folder" : "is no regular file");
-        goto out;
     }
     *length = fread(head, 1, SNIFF_BYTES, in);
     if (ferror(in)) {

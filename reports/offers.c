@@ -124,7 +124,7 @@ static int read_listed(struct offer_set *set, const struct gpu_table *gpus, cons
                            csv_line(csv), count, csv_columns(csv));
         }
         if (read_example(set, gpus, data, fields[file], fields[observed], e) != 0) {
-            return -1;
+            return err_wrap(e, "%s:%zu", csv_name(csv), csv_line(csv));
         }
     }
     return got;
@@ -139,7 +139,7 @@ int offers_read_examples(struct offer_set *set, const struct gpu_table *gpus, co
     if (data_load(data, "prices/SOURCES.csv", &blob, e) != 0) {
         return -1;
     }
-    csv = csv_open_memory("prices/SOURCES.csv", blob.bytes, blob.length, e);
+    csv = csv_open_memory(blob.name, blob.bytes, blob.length, e);
     result = csv ? read_listed(set, gpus, data, csv, e) : -1;
     csv_close(csv);
     data_release(&blob);

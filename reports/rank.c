@@ -142,8 +142,8 @@ static void choose_currency(struct rank_work *w) {
 static int check_own_price(struct rank_work *w, struct err *e) {
     const struct money *p = &w->request->own_price.per_hour;
     if (!isnan(p->amount) && *w->currency && strcmp(p->currency, w->currency) != 0)
-        return err_set(e, ERR_USAGE, "--price: is in %s and the offers are in %s; give it in %s",
-                       p->currency, w->currency, w->currency);
+        return err_set(e, ERR_USAGE, "--price: is in %s and the offers are in %s; give it in %s", p->currency,
+                       w->currency, w->currency);
     return 0;
 }
 

@@ -34,13 +34,13 @@ static int reader_open(struct table_reader *t, const struct data *data, const ch
     t->names = names;
     if (data_load(data, file, &t->blob, e))
         return -1;
-    t->csv = csv_open_memory(file, t->blob.bytes, t->blob.length, e);
+    t->csv = csv_open_memory(t->blob.name, t->blob.bytes, t->blob.length, e);
     if (!t->csv || csv_read_header(t->csv, e))
         return -1;
     for (; names[t->count]; t->count++) {
         t->columns[t->count] = csv_column(t->csv, names[t->count]);
         if (t->columns[t->count] < 0)
-            return err_set(e, ERR_PARSE, "%s: column \"%s\" is missing", file, names[t->count]);
+            return err_set(e, ERR_PARSE, "%s: column \"%s\" is missing", t->blob.name, names[t->count]);
     }
     return 0;
 }

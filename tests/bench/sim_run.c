@@ -6,21 +6,27 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The value of "--name=value", NULL for another word. */
+static const char *value_of(const char *word, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 ? word + length : NULL;
+}
+
 bool sim_run_is_worker(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "worker") != 0)
         return false;
+    const char *backend = "", *value;
     struct backend_config config = {0};
-    const char *backend = "";
     int device = 0;
-    for (int i = 2; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--backend") == 0)
-            backend = argv[i + 1];
-        if (strcmp(argv[i], "--device") == 0)
-            device = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--threads") == 0)
-            config.threads = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--scenario") == 0)
-            config.scenario = argv[i + 1];
+    for (int i = 2; i < argc; i++) {
+        if ((value = value_of(argv[i], "--backend=")) != NULL)
+            backend = value;
+        if ((value = value_of(argv[i], "--device=")) != NULL)
+            device = atoi(value);
+        if ((value = value_of(argv[i], "--threads=")) != NULL)
+            config.threads = atoi(value);
+        if ((value = value_of(argv[i], "--scenario=")) != NULL)
+            config.scenario = value;
     }
     struct err e;
     return worker_main(backend, &config, device, &e) == 0;

@@ -85,7 +85,7 @@ static void a_folder_in_a_files_place_is_an_error(void **state) {
     folder_make(&folder);
     folder_write(&folder, "gpus.csv/x", "");
     assert_int_equal(data_load(&data, "gpus.csv", &blob, &e), -1);
-    assert_error(&e, ERR_IO, "gpus.csv");
+    assert_error(&e, ERR_NOT_FOUND, "gpus.csv");
     folder_remove(&folder);
 }
 

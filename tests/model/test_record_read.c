@@ -328,7 +328,9 @@ static void names_a_file_that_cannot_be_read(void **state) {
     assert_int_equal(record_read("/nowhere/record.jsonl", &r, &e), -1);
     assert_error(&e, ERR_NOT_FOUND, "/nowhere/record.jsonl");
     assert_int_equal(record_read("/", &r, &e), -1);
-    assert_error(&e, ERR_IO, "/");
+    assert_error(&e, ERR_NOT_FOUND, "/");
+    assert_int_equal(record_read("/dev/zero", &r, &e), -1); /* never ends */
+    assert_error(&e, ERR_NOT_FOUND, "/dev/zero");
 }
 
 static void refuses_a_newer_schema(void **state) {

@@ -166,7 +166,7 @@ static void refuses_places_that_hold_no_file(void **state) {
     assert_null(record_create("/dev/null", &e));
     assert_error(&e, ERR_USAGE, "/dev/null");
     assert_null(record_create("/", &e));
-    assert_error(&e, ERR_IO, "/");
+    assert_error(&e, ERR_USAGE, "/");
 }
 
 static void second_writer_is_turned_away(void **state) {
