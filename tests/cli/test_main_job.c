@@ -47,14 +47,18 @@ static void the_rows_come_out_cheapest_first(void **state) {
     text_free(&output);
 }
 
+/* Other work on a shared machine can slow the calibration so much that the rates lie above the peak, and rank
+ * then rightly leaves them out: three tries. */
 static void measures_this_cpu_and_gives_it_a_break_even_price(void **state) {
     struct text output = {0};
     (void)state;
-    assert_int_equal(
-        shell("$S run -q --cpu --bench fma gemm membw --shape 256x256x256 --seconds 0.2s --out me.jsonl",
-              &output),
-        0);
-    assert_int_equal(shell("$S rank --record me.jsonl", &output), 0);
+    for (int tries = 0; tries < 3 && !strstr(text_get(&output), "and this machine"); tries++) {
+        assert_int_equal(shell("rm -f me.jsonl; $S run -q --cpu --bench fma gemm membw --shape 256x256x256 "
+                               "--seconds 0.5s --out me.jsonl",
+                               &output),
+                         0);
+        assert_int_equal(shell("$S rank --record me.jsonl", &output), 0);
+    }
     assert_non_null(strstr(text_get(&output), "and this machine"));
     assert_non_null(strstr(text_get(&output), "has no price"));
     assert_int_equal(shell("$S rank --record me.jsonl --price 0.05/h", &output), 0);
