@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/rank_report.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <stddef.h>

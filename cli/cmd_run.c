@@ -11,6 +11,7 @@
 #include "model/job.h"
 #include "net/net.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 #include "cli/rank_report.h"
 
 #include "base/units.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,8 +97,10 @@ static void add_full_row(struct table *t, const struct rank_row *row) {
 static void print_full(const struct ranking *r, int format, FILE *out) {
     struct table t;
     table_init(&t, full_columns, sizeof full_columns / sizeof full_columns[0]);
-    for (size_t i = 0; i < r->count; i++)
-        add_full_row(&t, &r->rows[i]);
+    for (size_t i = 0; i < r->count; i++) {
+        struct rank_row row = ranking_row(r, i);
+        add_full_row(&t, &row);
+    }
     table_write(&t, format, out);
     table_free(&t);
 }
@@ -147,39 +150,36 @@ static void add_short_row(struct table *t, const struct rank_row *row) {
     table_text(t, text);
 }
 
-/* Rows of one term, the best `top` of them, and whatever stands for a record. */
-static void print_term(const struct ranking *r, enum term term, bool priced, const struct rank_view *view,
-                       FILE *out) {
+static bool is_own(const struct ranking *r, size_t i) {
+    for (size_t k = 0; k < r->own_count; k++)
+        if (r->own[k] == i)
+            return true;
+    return false;
+}
+
+/* Rows of one section, the best `top` of them, and whatever stands for a record. */
+static void print_section(const struct ranking *r, size_t begin, size_t end, const struct rank_view *view,
+                          FILE *out) {
     struct table t;
-    size_t shown = 0, total = 0;
+    size_t shown = 0;
     table_init(&t, short_columns, sizeof short_columns / sizeof short_columns[0]);
-    for (size_t i = 0; i < r->count; i++) {
-        const struct rank_row *row = &r->rows[i];
-        if (row->term != term || isfinite(row->cost.mid) != priced)
+    for (size_t i = begin; i < end; i++) {
+        if (view->top && i - begin >= view->top && !is_own(r, i))
             continue;
-        total++;
-        bool within = view->top == 0 || total <= view->top;
-        if (within || !row->offer)
-            add_short_row(&t, row);
-        shown += within || !row->offer;
+        struct rank_row row = ranking_row(r, i);
+        add_short_row(&t, &row);
+        shown++;
     }
     if (shown)
         table_write(&t, view->format, out);
-    if (shown < total)
+    if (shown < end - begin)
         fprintf(out, "... and %zu more; --all shows them, --format csv --out FILE keeps them\n",
-                total - shown);
+                end - begin - shown);
     table_free(&t);
 }
 
 static struct money row_cost(const struct rank_row *row) {
     return money_make(row->cost.mid, row->price.per_hour.currency);
-}
-
-static const struct rank_row *first_of_term(const struct ranking *r, enum term term) {
-    for (size_t i = 0; i < r->count; i++)
-        if (r->rows[i].term == term && isfinite(r->rows[i].cost.mid))
-            return &r->rows[i];
-    return NULL;
 }
 
 static void print_job(const struct rank_request *request, FILE *out) {
@@ -192,22 +192,21 @@ static void print_job(const struct rank_request *request, FILE *out) {
 
 static void print_own(const struct ranking *r, FILE *out) {
     char price[32], cost[32];
-    const struct rank_row *best = first_of_term(r, TERM_ON_DEMAND);
-    for (size_t i = 0; best && i < r->count; i++) {
-        const struct rank_row *row = &r->rows[i];
-        const char *currency = best->price.per_hour.currency;
-        if (row->offer)
-            continue;
-        money_format(money_make(row->break_even_per_hour, currency), price);
-        if (isfinite(row->cost.mid))
+    if (r->on_demand == 0)
+        return;
+    struct rank_row best = ranking_row(r, 0);
+    for (size_t i = 0; i < r->own_count; i++) {
+        struct rank_row row = ranking_row(r, r->own[i]);
+        money_format(money_make(row.break_even_per_hour, best.price.per_hour.currency), price);
+        if (isfinite(row.cost.mid))
             fprintf(out, "%s: %s per step, %.3g times the first row (%s); even with it at %s per hour\n",
-                    row->label, money_format(row_cost(row), cost), row->cost.mid / best->cost.mid,
-                    best->label, price);
+                    row.label, money_format(row_cost(&row), cost), row.cost.mid / best.cost.mid, best.label,
+                    price);
         else
             fprintf(
                 out,
                 "%s has no price (--price 0.05/h gives one): even with the first row (%s) at %s per hour\n",
-                row->label, best->label, price);
+                row.label, best.label, price);
     }
 }
 
@@ -222,17 +221,14 @@ static void print_refused(const struct offer_set *offers, FILE *out) {
 }
 
 static void print_rest(const struct ranking *r, const struct rank_request *request, FILE *out) {
-    size_t ranked[TERM_COUNT] = {0}, own = 0, not_ranked = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        own += r->rows[i].offer == NULL;
-        ranked[r->rows[i].term] += r->rows[i].offer != NULL;
-    }
+    size_t own_priced = r->own_count - r->unpriced,
+           not_ranked = 0; /* offers without a price are not ranked */
     for (size_t i = 0; i < r->not_ranked_count; i++)
         not_ranked += r->not_ranked[i].offers;
     for (size_t i = 0; i < r->next_count; i++)
         fprintf(out, "next: %s\n", r->next[i].text);
-    fprintf(out, "\nranked: %zu on-demand and %zu spot offers%s; not ranked: %zu\n", ranked[TERM_ON_DEMAND],
-            ranked[TERM_SPOT], own ? ", and this machine" : "", not_ranked);
+    fprintf(out, "\nranked: %zu on-demand and %zu spot offers%s; not ranked: %zu\n",
+            r->on_demand - own_priced, r->spot, r->own_count ? ", and this machine" : "", not_ranked);
     for (size_t i = 0; i < r->not_ranked_count; i++)
         fprintf(out, "  %4zu  %s\n", r->not_ranked[i].offers, r->not_ranked[i].reason);
     print_refused(request->offers, out);
@@ -240,18 +236,18 @@ static void print_rest(const struct ranking *r, const struct rank_request *reque
 
 static void print_spot(const struct ranking *r, const struct rank_request *request,
                        const struct rank_view *view, FILE *out) {
-    const struct rank_row *spot = first_of_term(r, TERM_SPOT);
     char checkpoint[UNITS_TEXT_SIZE], restart[UNITS_TEXT_SIZE];
-    if (!spot)
+    if (r->spot == 0)
         return;
+    struct rank_row spot = ranking_row(r, r->on_demand);
     fprintf(out,
             "\nspot: can be interrupted. The cost holds a goodput factor of %.3f to %.3f, for %.0f to %.0f "
             "%% of nodes "
             "reclaimed a month,\na checkpoint in %s and a restart in %s (--checkpoint, --restart)\n",
-            spot->goodput_low, spot->goodput_high, 100 * r->spot_share_low, 100 * r->spot_share_high,
+            spot.goodput_low, spot.goodput_high, 100 * r->spot_share_low, 100 * r->spot_share_high,
             units_format_duration(request->checkpoint_s, checkpoint),
             units_format_duration(request->restart_s, restart));
-    print_term(r, TERM_SPOT, true, view, out);
+    print_section(r, r->on_demand, r->on_demand + r->spot, view, out);
 }
 
 static void print_for_people(const struct ranking *r, const struct rank_request *request,
@@ -260,11 +256,11 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
     if (view->prices_note)
         fprintf(out, "%s\n", view->prices_note);
     fputs("\non demand\n", out);
-    print_term(r, TERM_ON_DEMAND, true, view, out);
+    print_section(r, 0, r->on_demand, view, out);
     print_spot(r, request, view, out);
     if (r->unpriced) {
         fputs("\nwithout a price\n", out);
-        print_term(r, TERM_ON_DEMAND, false, view, out);
+        print_section(r, r->on_demand + r->spot, r->count, view, out);
     }
     fputs("\n#   rows with one number are not told apart by the evidence (P(leader is cheaper) < 0.95)\n"
           "ev  A measured on this very offer or machine, B on this device model, C published achievable "

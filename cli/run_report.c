@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,6 +16,7 @@ struct world {
     struct record records[2];
     struct rank_request request;
     struct ranking ranking;
+    struct rank_row *rows; /* all of the ranking's, in full */
 };
 
 /* A transformer small enough for arithmetic by hand. */
@@ -53,6 +54,7 @@ static inline void open_world(struct world *w) {
 
 static inline void close_world(struct world *w) {
     ranking_free(&w->ranking);
+    free(w->rows);
     gpu_table_free(&w->gpus);
     for (size_t i = 0; i < w->request.record_count; i++)
         record_free(&w->records[i]);
@@ -80,12 +82,16 @@ static inline void rank(struct world *w) {
     struct err e;
     ranking_free(&w->ranking);
     assert_ok(rank_offers(&w->request, &w->ranking, &e), &e);
+    free(w->rows);
+    w->rows = xcalloc(w->ranking.count + 1, sizeof *w->rows);
+    for (size_t i = 0; i < w->ranking.count; i++)
+        w->rows[i] = ranking_row(&w->ranking, i);
 }
 
 static inline const struct rank_row *row_of(const struct world *w, const char *label) {
     for (size_t i = 0; i < w->ranking.count; i++)
-        if (strcmp(w->ranking.rows[i].label, label) == 0)
-            return &w->ranking.rows[i];
+        if (strcmp(w->rows[i].label, label) == 0)
+            return &w->rows[i];
     fail_msg("no row \"%s\"", label);
     return NULL;
 }
