@@ -17,7 +17,9 @@ fail() {
 [ "$(uname -sm)" = "Linux x86_64" ] || fail "bundles are made on and for Linux x86_64 so far; this is $(uname -sm)"
 command -v dpkg-query >/dev/null ||
     fail "no dpkg here, which says what package and licence a library has: make the bundle on Debian or Ubuntu"
-command -v objdump >/dev/null || fail "no objdump here: apt-get install binutils"
+for tool in objdump patchelf; do
+    command -v $tool >/dev/null || fail "no $tool here: apt-get install binutils patchelf"
+done
 
 read -r _ version revision < <("$build/stepcost" --version)
 name=stepcost-$version-linux-x86_64
@@ -80,6 +82,14 @@ while read -r module file; do
         [ -e "$top/lib/$needed" ] || carry "$path" "lib/$module/$needed"
     done <"$stage/list"
 done <"$build/carried"
+
+# Each finds its own by DT_RPATH: only that comes before a LD_LIBRARY_PATH of the machine. What the program has is
+# seen by every library that is ever loaded, what a module has only by that module.
+while read -r module file; do
+    [[ $file == /* ]] || patchelf --force-rpath --set-rpath "\$ORIGIN/$module" "$top/lib/$file"
+    patchelf --force-rpath --set-rpath "\$ORIGIN" "$top/lib/$module"/*
+done <"$build/carried"
+patchelf --force-rpath --set-rpath "\$ORIGIN" "$top/lib/stepcost" "$top"/lib/lib*.so*
 
 # The newest glibc that any of these files asks for. A relative relocation table is glibc 2.36's.
 find "$top/lib" -path "$top/lib/glibc" -prune -o -type f -print0 | xargs -0 objdump -p |

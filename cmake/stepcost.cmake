@@ -55,8 +55,7 @@ function(stepcost_layer name)
   target_link_libraries(${name} PUBLIC ${L_USES})
 endfunction()
 
-# A backend with dependencies: stepcost-NAME.so beside the program, opened with dlopen. In a bundle its libraries
-# stand in NAME/ beside it, and DT_RPATH (not RUNPATH) finds them there before LD_LIBRARY_PATH is looked at.
+# A backend with dependencies: stepcost-NAME.so beside the program, opened with dlopen.
 function(stepcost_module name)
   cmake_parse_arguments(M "" "" "SOURCES;USES" ${ARGN})
   add_library(stepcost-${name} MODULE ${M_SOURCES})
@@ -64,14 +63,7 @@ function(stepcost_module name)
   target_link_libraries(stepcost-${name} PRIVATE ${M_USES})
   set_target_properties(stepcost-${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
     C_VISIBILITY_PRESET hidden)
-  stepcost_finds_libraries_in(stepcost-${name} "\$ORIGIN/${name}")
   stepcost_carry(${name} stepcost-${name}.so)
-endfunction()
-
-# stepcost_finds_libraries_in(TARGET FOLDER): looked at first, in a bundle; elsewhere it does not exist.
-function(stepcost_finds_libraries_in target folder)
-  target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
-  set_target_properties(${target} PROPERTIES BUILD_RPATH "${folder}")
 endfunction()
 
 # stepcost_carry(MODULE FILE...): what a bundle carries for this module: itself, and every library that it opens by
