@@ -65,8 +65,8 @@ stranger() { "${drop[@]}" env -i PATH=/usr/bin:/bin HOME="$scratch/home" "${kept
 watch() {
     local maps
     while kill -0 "$1" 2>/dev/null; do
-        grep -lsF "$top/lib/stepcost-cpu.so" /proc/[0-9]*/maps | while read -r maps; do
-            sed -n 's|^[^/]*\(/.*\.so[.0-9]*\)$|\1|p' "$maps" 2>/dev/null
+        { grep -lsF "$top/lib/stepcost-cpu.so" /proc/[0-9]*/maps || true; } | while read -r maps; do
+            sed -n 's|^[^/]*\(/.*\.so[.0-9]*\)$|\1|p' "$maps" 2>/dev/null || true # gone meanwhile
         done | sort -u >>"$scratch/mapped"
         sleep 0.1
     done
