@@ -21,7 +21,7 @@ fail() {
 
 # ---- the tar ----
 mkdir "$scratch/first" "$scratch/second"
-(umask 077 && TMPDIR=$scratch/second "$source/bundle/make.sh" "$build" "$scratch/second" >/dev/null) &
+(sleep 1.1 && umask 077 && TMPDIR=$scratch/second "$source/bundle/make.sh" "$build" "$scratch/second" >/dev/null) &
 tar=$("$source/bundle/make.sh" "$build" "$scratch/first")
 wait $! || fail "the second making failed"
 cmp "$tar" "$scratch/second/${tar##*/}" || fail "the same build gave another tar"
@@ -61,15 +61,12 @@ fi
 mapfile -t kept < <(env | grep '^OPENBLAS_' || true)
 stranger() { "${drop[@]}" env -i PATH=/usr/bin:/bin HOME="$scratch/home" "${kept[@]}" "$@"; }
 
-# What the workers of the bundle have mapped as libraries, while process RUN goes on.
-watch() {
-    local maps
-    while kill -0 "$1" 2>/dev/null; do
-        { grep -lsF "$top/lib/stepcost-cpu.so" /proc/[0-9]*/maps || true; } | while read -r maps; do
-            sed -n 's|^[^/]*\(/.*\.so[.0-9]*\)$|\1|p' "$maps" 2>/dev/null || true # gone meanwhile
-        done | sort -u >>"$scratch/mapped"
-        sleep 0.1
-    done
+# The libraries that the loader said it started in the processes with our module, those of the launcher's shell left out.
+libraries_of_the_run() {
+    grep -l 'calling init: .*/stepcost-cpu.so' debug.* | xargs -n 1 awk '
+        /transferring control: .*sh$/ {n = 0}
+        sub(/.*calling init: /, "") {path[n++] = $0}
+        END {for (i = 0; i < n; i++) print path[i]}' | sort -u
 }
 
 cd "$scratch/home"
@@ -85,20 +82,20 @@ for glibc in host bundle; do
     stranger STEPCOST_GLIBC=$glibc "$top/stepcost" rank --format csv >"$scratch/rank" || fail "$glibc: rank"
     [ "$(wc -l <"$scratch/rank")" -gt 150 ] || fail "$glibc: few offers ranked"
 
-    : >"$scratch/mapped"
-    stranger STEPCOST_GLIBC=$glibc LD_LIBRARY_PATH="$scratch/junk" "$top/stepcost" run -q --cpu --bench gemm \
-        --shape 256x256x256 --seconds 1s --out $glibc.jsonl >"$scratch/run" 2>&1 &
-    watch $!
-    wait $! || fail "$glibc: run: $(cat "$scratch/run")"
+    rm -f debug.*
+    stranger STEPCOST_GLIBC=$glibc LD_LIBRARY_PATH="$scratch/junk" LD_DEBUG=files LD_DEBUG_OUTPUT="$PWD/debug" \
+        "$top/stepcost" run -q --cpu --bench gemm --shape 256x256x256 --seconds 1s --out $glibc.jsonl \
+        >"$scratch/run" 2>&1 || fail "$glibc: run: $(cat "$scratch/run")"
     grep -q '^gemm.fp32.256x256x256 .*FLOP/s' "$scratch/run" || fail "$glibc: no GEMM: $(cat "$scratch/run")"
     stranger STEPCOST_GLIBC=$glibc "$top/stepcost" verify $glibc.jsonl >/dev/null || fail "$glibc: the record is not whole"
-    for name in libopenblas.so.0 libgomp.so.1 libjansson.so.4; do
-        grep -qxF "$top/lib/cpu/$name" "$scratch/mapped" || grep -qxF "$top/lib/$name" "$scratch/mapped" ||
-            fail "$glibc: the bundle's $name was not used: $(sort -u "$scratch/mapped")"
+    libraries_of_the_run >"$scratch/libraries"
+    for name in cpu/libopenblas.so.0 cpu/libgomp.so.1 libjansson.so.4; do
+        grep -qxF "$top/lib/$name" "$scratch/libraries" ||
+            fail "$glibc: the bundle's $name was not used: $(cat "$scratch/libraries")"
     done
-    foreign=$(grep -vF "$top/" "$scratch/mapped" | sort -u || true)
+    foreign=$(grep -vF "$top/" "$scratch/libraries" || true)
     [ $glibc = bundle ] || foreign=$(grep -v "/\($glibc_names\)\$" <<<"$foreign" || true)
-    [ -z "$foreign" ] || fail "$glibc: libraries of this machine were mapped: $foreign"
+    [ -z "$foreign" ] || fail "$glibc: libraries of this machine were loaded: $foreign"
 
     # What is the machine's own stays so, though the bundle carries a library of that name for another module.
     stranger STEPCOST_GLIBC=$glibc STEPCOST_MODULES="$scratch/modules" "$top/stepcost" list >/dev/null 2>"$scratch/host" || true
