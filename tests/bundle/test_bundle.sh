@@ -61,10 +61,13 @@ fi
 mapfile -t kept < <(env | grep '^OPENBLAS_' || true)
 stranger() { "${drop[@]}" env -i PATH=/usr/bin:/bin HOME="$scratch/home" "${kept[@]}" "$@"; }
 
-# The libraries that the loader said it started in the processes with our module, those of the launcher's shell left out.
+# The libraries that the loader mapped by their path or started, in the processes with our module; those of the
+# launcher's shell are left out.
 libraries_of_the_run() {
+    # shellcheck disable=SC2016 # awk's own
     grep -l 'calling init: .*/stepcost-cpu.so' debug.* | xargs -n 1 awk '
         /transferring control: .*sh$/ {n = 0}
+        /generating link map/ && sub(/.*file=\//, "/") {sub(/ \[.*/, ""); path[n++] = $0}
         sub(/.*calling init: /, "") {path[n++] = $0}
         END {for (i = 0; i < n; i++) print path[i]}' | sort -u
 }
