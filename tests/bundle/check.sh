@@ -66,11 +66,11 @@ for root in "${roots[@]}"; do
     root=$(realpath -m "$root")
     if [ ! -e "$root/bin/sh" ]; then
         case ${root##*/} in
-        bullseye | bookworm | trixie) mirror=http://deb.debian.org/debian ;;
-        *) mirror=http://archive.ubuntu.com/ubuntu ;;
+        bullseye | bookworm | trixie) from=(http://deb.debian.org/debian) ;;
+        *) from=(http://archive.ubuntu.com/ubuntu gutsy) ;; # gutsy: debootstrap's script for Ubuntus it does not know yet
         esac
         echo "${root##*/}: making $root" >&2
-        debootstrap --variant=minbase "${root##*/}" "$root" "$mirror" >"$scratch/log" 2>&1 || {
+        debootstrap --variant=minbase "${root##*/}" "$root" "${from[@]}" >"$scratch/log" 2>&1 || {
             tail -n 5 "$scratch/log"
             bad=1
             continue

@@ -1,4 +1,4 @@
-/* A module that, like one for a GPU, opens a library of the machine's own: which file does the loader take? */
+/* A module that, like one for a GPU, opens a library of the machine's own, and says which file it got. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
