@@ -85,11 +85,10 @@ done <"$build/carried"
 
 # Each finds its own by DT_RPATH: only that comes before a LD_LIBRARY_PATH of the machine. What the program has is
 # seen by every library that is ever loaded, what a module has only by that module.
+find "$top/lib" -path "$top/lib/glibc" -prune -o -type f -exec patchelf --force-rpath --set-rpath "\$ORIGIN" {} +
 while read -r module file; do
     [[ $file == /* ]] || patchelf --force-rpath --set-rpath "\$ORIGIN/$module" "$top/lib/$file"
-    patchelf --force-rpath --set-rpath "\$ORIGIN" "$top/lib/$module"/*
 done <"$build/carried"
-patchelf --force-rpath --set-rpath "\$ORIGIN" "$top/lib/stepcost" "$top"/lib/lib*.so*
 
 # The newest glibc that any of these files asks for. A relative relocation table is glibc 2.36's.
 find "$top/lib" -path "$top/lib/glibc" -prune -o -type f -print0 | xargs -0 objdump -p |
