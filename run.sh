@@ -117,7 +117,7 @@ bundle() {
     tar=$(bundle/make.sh build "$folder")
     name=$(basename "$tar" .tar.gz)
     echo "bundle:   $tar"
-    echo "size:     $(du -h --apparent-size "$tar" | cut -f 1)"
+    echo "size:     $(($(stat -c %s "$tar") / 1000000)) MB"
     echo "sha256:   $(sha256sum "$tar" | cut -d ' ' -f 1)"
     echo "to use:   scp $tar NODE: && ssh -t NODE 'tar xzf $name.tar.gz && $name/stepcost-run'"
 }
