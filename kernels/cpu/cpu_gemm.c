@@ -22,8 +22,9 @@ struct cpu_blas {
     char *(*get_corename)(void);
 };
 
-/* The flavour that was meant at build time, else what the loader finds. */
-static const char *const libraries[] = {STEPCOST_BLAS_PATH, "libopenblas.so.0", "libcblas.so.3"};
+/* A bundle's own, the flavour that was meant at build time, else what the loader finds. */
+static const char *const libraries[] = {"$ORIGIN/cpu/libopenblas.so.0", STEPCOST_BLAS_PATH,
+                                        "libopenblas.so.0", "libcblas.so.3"};
 
 static bool load(struct cpu_blas *b) {
     const struct {
