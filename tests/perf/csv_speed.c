@@ -1,5 +1,5 @@
-/* How fast price files are read: base/csv alone and the whole way to offers, on a generated file of each
- * layout, against a plain search for line ends in the same bytes. Wanted: at least 100 MB/s the whole way.
+/* How fast price files are read: base/csv alone and the whole way to merged offers, on a generated file of
+ * each layout, against a plain search for line ends in the same bytes. Wanted: CSV at 100 MB/s at least.
  *
  * usage: perf_csv_speed [MEGABYTES]      (64 by default; best of 3 rounds, interleaved) */
 #include "base/clock.h"
