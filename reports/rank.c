@@ -109,8 +109,13 @@ static void choose_currency(struct rank_work *w) {
     free(counts);
 }
 
-static int check_own_price(struct rank_work *w, struct err *e) {
+static int check_money(struct rank_work *w, struct err *e) {
     const struct money *p = &w->request->own_price.per_hour;
+    const struct job *job = w->request->job;
+    if (job && !isnan(job->budget.amount) && *w->currency && strcmp(job->budget.currency, w->currency) != 0)
+        return err_set(e, ERR_USAGE,
+                       "%s: budget: is in %s and the offers are ranked in %s; --currency %s ranks those",
+                       job->path, job->budget.currency, w->currency, job->budget.currency);
     if (!isnan(p->amount) && *w->currency && strcmp(p->currency, w->currency) != 0)
         return err_set(e, ERR_USAGE, "--price: is in %s and the offers are in %s; give it in %s", p->currency,
                        w->currency, w->currency);
@@ -122,6 +127,7 @@ static int check_own_price(struct rank_work *w, struct err *e) {
 static void hand_over(struct rank_work *w, struct ranking *out) {
     out->spot_share_low = w->base.uncertainty.spot_share_low;
     out->spot_share_high = w->base.uncertainty.spot_share_high;
+    out->checkpoint_s = w->checkpoint_s;
     out->count = w->entry_count;
     out->on_demand = w->section_end[0];
     out->spot = w->section_end[1] - w->section_end[0];
@@ -145,16 +151,20 @@ static int rank(struct rank_work *w, struct err *e) {
     const struct rank_request *r = w->request;
     if (evidence_open(&w->base, r, e))
         return -1;
+    w->checkpoint_s = isnan(r->checkpoint_s)
+                          ? r->workload->checkpoint_bytes / w->base.uncertainty.checkpoint_bytes_per_s
+                          : r->checkpoint_s;
     choose_currency(w);
     for (size_t i = 0; i < r->offers->count; i++)
         add_offer(w, &r->offers->offers[i]);
-    if (check_own_price(w, e))
+    if (check_money(w, e))
         return -1;
     size_t own = count_own(w);
     for (size_t i = 0; i < w->base.record_count; i++)
         add_record(w, &w->base.records[i], own > 1);
     rank_draw_goodput(w);
     rank_draw_groups(w);
+    rank_limits(w);
     rank_order(w);
     rank_ties(w);
     if (w->reason_count > 0)

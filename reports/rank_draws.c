@@ -12,7 +12,7 @@ static const double low_p = 0.05, high_p = 0.95;
 /* ---- what interruptions cost ---- */
 
 static double goodput_at(const struct rank_work *w, double share_per_month) {
-    return goodput_factor(w->request->checkpoint_s, w->request->restart_s,
+    return goodput_factor(w->checkpoint_s, w->request->restart_s,
                           goodput_interruption_mean_s(share_per_month));
 }
 

@@ -72,11 +72,10 @@ static void add_group(const struct rank_group *g, struct rank_row *out) {
     out->step_s = g->step;
 }
 
-void rank_entry_row(struct rank_work *w, const struct rank_entry *n, struct rank_row *out) {
+void rank_entry_figures(const struct rank_work *w, const struct rank_entry *n, struct rank_row *out) {
     const struct rank_group *g = &w->groups[n->group];
     bool spot = rank_entry_term(n) == TERM_SPOT;
     *out = (struct rank_row){.offer = n->offer,
-                             .label = rank_entry_label(w, n),
                              .term = rank_entry_term(n),
                              .price = price_of(w, n),
                              .tie = n->tie,
@@ -87,6 +86,12 @@ void rank_entry_row(struct rank_work *w, const struct rank_entry *n, struct rank
     out->cost = scaled(spot ? &g->billed_spot : &g->step, out->price.per_hour.amount / 3600);
     out->cost_per_mtok = out->cost.mid / workload_tokens_per_step(w->request->workload) * 1e6;
     out->break_even_per_hour = break_even(w, n, (spot ? g->billed_spot : g->step).mid);
+}
+
+void rank_entry_row(struct rank_work *w, const struct rank_entry *n, struct rank_row *out) {
+    const struct rank_group *g = &w->groups[n->group];
+    rank_entry_figures(w, n, out);
+    out->label = rank_entry_label(w, n);
     /* sigma of a uniform: range / sqrt(12), relative to its middle */
     double goodput_sigma =
         (out->goodput_high - out->goodput_low) / sqrt(3) / (out->goodput_high + out->goodput_low);

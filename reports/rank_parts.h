@@ -3,6 +3,7 @@
  *   rank_reasons.c  which offers cannot be ranked, and why
  *   rank_group.c    offers alike but for the price form one group: precision, layout, step model
  *   rank_draws.c    the groups' step times over all draws, intervals, the dominant uncertainty
+ *   rank_limits.c   rows that surely break the job's deadline or budget
  *   rank_order.c    order by cost
  *   rank_ties.c     which rows the draws do not tell apart
  *   rank_entry.c    a row in full, made when it is asked for
@@ -75,6 +76,7 @@ struct rank_work {
     size_t draws;
     double *goodput; /* of spot, one per draw */
     double goodput_low, goodput_high;
+    double checkpoint_s;
     char currency[4];      /* of this ranking; "" when nothing has a price */
     size_t section_end[3]; /* entries up to here: on-demand, spot, without a price */
 };
@@ -101,7 +103,12 @@ const char *rank_entry_label(struct rank_work *w, const struct rank_entry *n);  
 /* Like strcmp of the labels. */
 int rank_entry_compare_labels(const struct rank_work *w, const struct rank_entry *a,
                               const struct rank_entry *b);
+/* All of the row but its texts: label and dominant stay NULL. */
+void rank_entry_figures(const struct rank_work *w, const struct rank_entry *n, struct rank_row *out);
 void rank_entry_row(struct rank_work *w, const struct rank_entry *n, struct rank_row *out);
+
+/* rank_limits.c: drops what surely breaks the job's deadline or budget. */
+void rank_limits(struct rank_work *w);
 
 /* rank_order.c: costs, order. */
 void rank_order(struct rank_work *w);

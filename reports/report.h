@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/money.h"
 #include "model/gpu.h"
+#include "model/job.h"
 #include "model/layout.h"
 #include "model/record.h"
 #include "model/workload.h"
@@ -85,8 +86,10 @@ struct rank_request {
     size_t record_count;
     struct price own_price; /* of the machine that records without an offer were made on; NaN = unknown */
     const char *currency;   /* rank offers in this one; NULL = that of most offers */
+    const struct job *job;  /* rows that surely break its deadline or budget go; NULL = none */
     bool allow_simulated;
-    double checkpoint_s, restart_s; /* spot: writing a checkpoint; getting going again */
+    /* spot: writing a checkpoint (NaN: its bytes at an assumed rate); getting going again */
+    double checkpoint_s, restart_s;
     uint64_t seed;
     size_t draws;
 };
@@ -137,6 +140,7 @@ struct ranking {
     size_t on_demand, spot, unpriced;
     size_t *own, own_count;                 /* which rows are this machine's, one for each record of it */
     double spot_share_low, spot_share_high; /* of spot nodes, reclaimed in a month: the stated range */
+    double checkpoint_s;                    /* as used */
     struct rank_reason *not_ranked;
     size_t not_ranked_count;
     struct rank_next *next;

@@ -19,3 +19,9 @@ enum run_limit run_against(const struct rank_interval *figure, double limit) {
         return RUN_BEYOND;
     return figure->high > limit ? RUN_DOUBTFUL : RUN_WITHIN;
 }
+
+enum run_limit run_within(const struct job *j, const struct run_cost *run) {
+    enum run_limit late = run_against(&run->time_s, j->deadline_s);
+    enum run_limit dear = run_against(&run->cost, j->budget.amount);
+    return late > dear ? late : dear;
+}

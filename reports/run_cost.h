@@ -6,6 +6,8 @@
 #include "model/job.h"
 #include "reports/report.h"
 
+#include <stdbool.h>
+
 struct run_cost {
     double steps;                /* NaN = the job does not say how long it is: then all is */
     struct rank_interval time_s; /* steps x step time x goodput factor                     */
@@ -18,5 +20,9 @@ void run_cost(const struct job *j, const struct workload *w, const struct rank_r
  * WITHIN. */
 enum run_limit { RUN_WITHIN, RUN_DOUBTFUL, RUN_BEYOND };
 enum run_limit run_against(const struct rank_interval *figure, double limit);
+
+/* Does the whole interval of this run keep within the deadline and the budget, or only some of it? The worse
+ * of the two. */
+enum run_limit run_within(const struct job *j, const struct run_cost *run);
 
 #endif

@@ -233,6 +233,71 @@ static void spot_rows_stand_apart_with_their_goodput(void **state) {
     close_world(&w);
 }
 
+/* ---- a job's limits ---- */
+
+/* A run of 10^6 steps on ALPHA at $1: sigma 0.1, so its 90 % interval is within -25 and +25 % of the mean. */
+static void drops_what_surely_breaks_the_deadline_or_the_budget(void **state) {
+    (void)state;
+    struct world w;
+    struct job job = {.path = "job.json", .steps = 1e6, .tokens = NAN, .samples = NAN, .deadline_s = NAN};
+    job.budget = money_unknown();
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
+    add_offer(&w, "dear", "ALPHA-16GB", 10);
+    add_offer(&w, "quick", "BETA-16GB", 3); /* twice as fast */
+    w.request.job = &job;
+    rank(&w);
+    assert_int_equal(w.ranking.count, 3);
+    double run_s = 1e6 * row_of(&w, "acme a")->step_s.mid;
+    job.budget = money_make(run_s / 3600 * 4, "USD");
+    rank(&w);
+    assert_int_equal(w.ranking.count, 2);
+    assert_reason(&w, "over the budget", 1);
+    job.deadline_s = run_s * 0.7;
+    rank(&w);
+    assert_int_equal(w.ranking.count, 1);
+    assert_string_equal(w.rows[0].label, "acme quick");
+    assert_reason(&w, "misses the deadline", 2); /* "dear" is late, too: the first reason counts */
+    job.deadline_s = run_s * 0.95;               /* may be kept */
+    rank(&w);
+    assert_int_equal(w.ranking.count, 2);
+    close_world(&w);
+}
+
+static void a_budget_in_another_currency_is_refused(void **state) {
+    (void)state;
+    struct world w;
+    struct err e;
+    struct job job = {.path = "job.json", .steps = 10, .tokens = NAN, .samples = NAN, .deadline_s = NAN};
+    job.budget = money_make(5, "EUR");
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
+    w.request.job = &job;
+    assert_int_equal(rank_offers(&w.request, &w.ranking, &e), -1);
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_non_null(strstr(e.text, "--currency EUR"));
+    close_world(&w);
+}
+
+/* The toy table writes 1 GB/s: a checkpoint of 60 GB takes the 60 s that the request states otherwise. */
+static void a_checkpoint_takes_the_time_of_its_bytes_unless_it_is_stated(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    w.workload.checkpoint_bytes = 60e9;
+    add_offer(&w, "s", "ALPHA-16GB", 1)->term = TERM_SPOT;
+    rank(&w);
+    double stated = w.rows[0].goodput_high;
+    w.request.checkpoint_s = NAN;
+    rank(&w);
+    assert_same(w.ranking.checkpoint_s, 60);
+    assert_same(w.rows[0].goodput_high, stated);
+    w.workload.checkpoint_bytes = 6e9;
+    rank(&w);
+    assert_true(w.rows[0].goodput_high < stated);
+    close_world(&w);
+}
+
 /* ---- who is not ranked ---- */
 
 /* 170 000 parameters in bf16 take 16 bytes each and the runtime's reserve of 1 GB: ALPHA's 16 GB hold
@@ -479,6 +544,9 @@ int main(void) {
         cmocka_unit_test(names_the_dominant_uncertainty),
         cmocka_unit_test(at_its_break_even_price_a_row_costs_what_the_leader_costs),
         cmocka_unit_test(spot_rows_stand_apart_with_their_goodput),
+        cmocka_unit_test(drops_what_surely_breaks_the_deadline_or_the_budget),
+        cmocka_unit_test(a_budget_in_another_currency_is_refused),
+        cmocka_unit_test(a_checkpoint_takes_the_time_of_its_bytes_unless_it_is_stated),
         cmocka_unit_test(fits_before_it_prices),
         cmocka_unit_test(takes_the_first_precision_that_the_device_has),
         cmocka_unit_test(groups_and_counts_the_reasons),
