@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/limits.h"
 #include "reports/disturbance.h"
 #include "reports/report.h"
 
@@ -151,12 +152,26 @@ static void fill(struct table *t, const struct record *r, bool for_people) {
     }
 }
 
+static void print_limits(const struct record *r, FILE *out) {
+    struct text limits = {0};
+    const json_t *host = json_object_get(r->head, "host");
+    bool not_visible = r->case_count > 0 && !r->simulated;
+    for (size_t i = 0; i < r->case_count; i++)
+        not_visible = not_visible && r->cases[i].host.window_s > 0 && isnan(r->cases[i].host.others_cpu_s);
+    if (limits_describe(host, &limits))
+        fprintf(out, "limits: %s\n", text_get(&limits));
+    if (not_visible)
+        fputs("work of others on this host: not visible from here\n", out);
+    text_free(&limits);
+}
+
 static void print_state(const struct record *r, FILE *out) {
     char memory[UNITS_TEXT_SIZE];
     fprintf(out, "%s%s, %lld x, %s memory, backend %s%s\n", r->device_name,
             r->host_name[0] ? "" : " (unknown host)", (long long)r->device_count,
             units_format_bytes(r->device_memory_bytes, memory), r->backend,
             r->simulated ? " (SIMULATED: these are no measurements)" : "");
+    print_limits(r, out);
     if (r->state == RECORD_BROKEN)
         fprintf(out, "the record is broken at line %zu: only what stands before it is shown\n",
                 r->broken_line);
