@@ -134,7 +134,8 @@ static void confirm_leader(const struct rank_work *w, struct ranking *out) {
 static void own_lines(const struct rank_work *w, struct ranking *out) {
     for (size_t i = 0; i < w->row_count; i++) {
         const struct ranked *r = &w->rows[i];
-        if (!r->row.offer && *r->group->doubt)
+        bool rented = r->row.evidence == EVIDENCE_A && r->row.term == TERM_ON_DEMAND;
+        if ((!r->row.offer || rented) && *r->group->doubt)
             next_add(out,
                      arena_printf(w->arena,
                                   "measurements of %s are in doubt (%s; most of it: %s): stop other work on "

@@ -27,8 +27,7 @@ static void assert_says(const struct text *output, const char *words) {
         fail_msg("does not say \"%s\":\n%s", words, text_get(output));
 }
 
-/* Four arrays' worth of the 2 GiB would be 512 MiB each: a stream's three arrays may have a quarter of the
- * memory. */
+/* A stream's three arrays may have a quarter of the memory. The last look: no cgroup stays behind (ls: 2). */
 static void half_a_core_and_two_gib_are_kept_and_stated(void **state) {
     struct text output = {0}, command = {0};
     (void)state;
