@@ -9,7 +9,7 @@
 
 /* ---- limits ---- */
 
-/* "Max locked memory   8388608   8388608   bytes": the soft one; null = unlimited, which is no number. */
+/* "Max locked memory   8388608   8388608   bytes": the soft one; "unlimited" is no number. */
 static json_t *soft_limit(const char *root, const char *name) {
     char line[INVENTORY_LINE], *end;
     json_t *value = json_null();
