@@ -28,7 +28,8 @@ static json_t *shm_bytes(const char *root) {
     char path[INVENTORY_PATH];
     struct statvfs shm;
     snprintf(path, sizeof path, "%s/dev/shm", root);
-    return statvfs(path, &shm) == 0 ? json_integer((json_int_t)(shm.f_blocks * shm.f_frsize)) : json_null();
+    return statvfs(path, &shm) == 0 ? json_integer((json_int_t)shm.f_blocks * (json_int_t)shm.f_frsize)
+                                    : json_null();
 }
 
 json_t *inventory_memory(const char *root) {

@@ -9,7 +9,7 @@ made=''
 cleanup() {
     for folder in $made; do
         # a killed command may still be on its way out
-        for try in 1 2 3 4 5 6 7 8 9 10; do
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
             rmdir "$folder" 2>/dev/null && break
             sleep 0.2
         done
