@@ -46,7 +46,7 @@ json_t *inventory_limits(const char *root);    /* inventory_container.c: cgroup,
 json_t *inventory_container(const char *root); /* "docker", "kubernetes", ... */
 json_t *inventory_virtual_machine(const char *root);
 json_t *inventory_hypervisor(const char *root);
-json_t *inventory_identity(const char *root);
+json_t *inventory_identity(const char *root); /* identity.c */
 json_t *
 inventory_libraries(const char *root); /* inventory_libraries.c: {name: [{path, version, place, rejected}]} */
 json_t *inventory_toolkits(const char *root);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "bench/host_load.h"
+#include "bench/identity.h"
 #include "model/record_line.h"
 
 #include <inttypes.h>
@@ -179,6 +180,11 @@ static int check_same_run(struct supervisor *s, struct err *e) {
         return err_set(e, ERR_USAGE, "%s was made on %lld x %s, this is %d x %s; start a new record", path,
                        (long long)old->device_count, old->device_name, s->crew.size, info->name);
     }
+    const char *differs = identity_difference(json_object_get(old->head, "host"), s->r->host);
+    if (differs != NULL)
+        return err_set(e, ERR_USAGE,
+                       "%s was made on another machine (host.identity.%s differs); start a new record", path,
+                       differs);
     for (size_t i = 0; i < old->case_count; i++) {
         const struct bench_case *c = planned_case(s, old->cases[i].id);
         if (c == NULL || !op_equal(&c->op, &old->cases[i].op)) {

@@ -1,6 +1,7 @@
 #include "tests/base/fake_root.h"
 
 #include "bench/bench.h"
+#include "bench/identity.h"
 
 #include <jansson.h>
 #include <sys/utsname.h>
@@ -381,6 +382,38 @@ static void describes_an_arm64_guest(void **state) {
     fake_root_remove(&root);
 }
 
+/* What one side does not know tells nothing. */
+static void two_machines_differ_in_what_both_know(void **state) {
+    (void)state;
+    static const struct {
+        const char *one, *other, *want;
+    } rows[] = {
+        {"{'machine_id': 'a', 'board_serial': 'b', 'gpu_uuids': []}",
+         "{'machine_id': 'a', 'board_serial': null, 'gpu_uuids': ['u']}", NULL},
+        {"{'machine_id': 'a'}", "{'machine_id': 'c'}", "machine_id"},
+        {"{'machine_id': null, 'board_serial': 'b'}", "{'machine_id': 'c', 'board_serial': 'd'}",
+         "board_serial"},
+        {"{'gpu_uuids': ['u', 'v']}", "{'gpu_uuids': ['u', 'w']}", "gpu_uuids"},
+        {"null", "{'machine_id': 'c'}", NULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        json_t *hosts[2];
+        const char *const sides[] = {rows[i].one, rows[i].other};
+        for (int k = 0; k < 2; k++) {
+            char text[200];
+            snprintf(text, sizeof text, "{\"identity\": %s}", sides[k]);
+            for (char *c = text; *c; c++)
+                *c = *c == '\'' ? '"' : *c;
+            assert_non_null(hosts[k] = json_loads(text, 0, NULL));
+        }
+        const char *got = identity_difference(hosts[0], hosts[1]);
+        if ((got == NULL) != (rows[i].want == NULL) || (got != NULL && strcmp(got, rows[i].want) != 0))
+            fail_msg("row %zu: %s", i, got != NULL ? got : "no difference");
+        json_decref(hosts[0]);
+        json_decref(hosts[1]);
+    }
+}
+
 static void describes_this_machine(void **state) {
     (void)state;
     json_t *host = inventory_read("");
@@ -409,6 +442,7 @@ int main(void) {
         cmocka_unit_test(describes_a_node_of_eight_gpus),
         cmocka_unit_test(describes_a_pod_that_hides_the_bus),
         cmocka_unit_test(describes_an_arm64_guest),
+        cmocka_unit_test(two_machines_differ_in_what_both_know),
         cmocka_unit_test(describes_this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
