@@ -91,6 +91,11 @@ static void links_are_one_file_and_the_newest_is_first(void **state) {
     assert_string_equal(all.items[0].version, "12.4.5.8");
     assert_string_equal(all.items[1].version, "9.2");
     library_list_free(&all);
+    put_own(&root, "/usr/local/cuda-12.4/lib64/libcudnn.so.9.1");
+    put_own(&root, "/usr/local/cuda-12.4/lib64/libcudnn.so.10.0");
+    library_list_read(root.path, "cudnn", &all);
+    assert_string_equal(all.items[0].version, "10.0");
+    library_list_free(&all);
     fake_root_remove(&root);
 }
 
