@@ -118,6 +118,11 @@ static bool read_process(const char *root, const char *pid, struct host_process 
     return true;
 }
 
+static int by_pid(const void *a, const void *b) {
+    long x = ((const struct host_process *)a)->pid, y = ((const struct host_process *)b)->pid;
+    return (x > y) - (x < y);
+}
+
 static void read_processes(const char *root, struct host_load *out) {
     char path[PATH_SIZE];
     size_t capacity = 0;
@@ -132,13 +137,16 @@ static void read_processes(const char *root, struct host_load *out) {
     }
     if (folder)
         closedir(folder);
+    if (out->process_count > 0)
+        qsort(out->processes, out->process_count, sizeof *out->processes, by_pid);
 }
 
+/* In the order of their pids, as read_processes leaves them. */
 static const struct host_process *find(const struct host_load *l, long pid) {
-    for (size_t i = 0; i < l->process_count; i++)
-        if (l->processes[i].pid == pid)
-            return &l->processes[i];
-    return NULL;
+    struct host_process key = {.pid = pid};
+    if (l->process_count == 0)
+        return NULL;
+    return bsearch(&key, l->processes, l->process_count, sizeof key, by_pid);
 }
 
 enum { GENERATIONS = 32 };

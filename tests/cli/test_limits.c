@@ -2,8 +2,7 @@
 #include "tests/base/check.h"
 #include "tests/cli/shell.h"
 
-#include "model/record.h"
-#include "model/record_host.h"
+#include "model/record_line.h"
 
 #include <signal.h>
 
@@ -102,10 +101,38 @@ static void a_run_beside_other_work_is_marked_contaminated(void **state) {
     text_free(&output);
 }
 
+static void append(struct record_writer *w, const char *kind, json_t *body) {
+    struct err e;
+    assert_ok(record_append(w, kind, body, &e), &e);
+    json_decref(body);
+}
+
+/* A record from a container that does not see its host: one case with a window and nothing in it. */
+static void a_host_that_was_not_visible_is_said_to_be_so(void **state) {
+    struct text output = {0};
+    struct err e;
+    (void)state;
+    struct record_host host = record_host_unknown();
+    host.window_s = 1;
+    const struct op op = op_elementwise(OP_FMA, 64, DTYPE_FP32);
+    struct record_writer *w = record_create("hidden.jsonl", &e);
+    assert_non_null(w);
+    append(w, "head", record_head_body(&(struct record_head_line){.program = "test", .backend = "cpu"}));
+    append(w, "case", record_case_body(&(struct record_case_line){"fma", "fma", &op, 1, 1, true}));
+    append(w, "done", record_done_body(&(struct record_done_line){.id = "fma", .attempt = 1, .host = &host}));
+    record_close(w);
+    assert_int_equal(shell("$S show hidden.jsonl", &output), 0);
+    assert_says(&output, "not visible from here");
+    assert_null(strstr(text_get(&output), "limits:"));
+    assert_null(strstr(text_get(&output), "contaminated"));
+    text_free(&output);
+}
+
 int main(void) {
     enter_scratch_folder();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_a_core_and_two_gib_are_kept_and_stated),
+        cmocka_unit_test(a_host_that_was_not_visible_is_said_to_be_so),
         cmocka_unit_test(a_run_beside_other_work_is_marked_contaminated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
