@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "bench/bench.h"
 #include "cli/commands.h"
+#include "cli/limits.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
 #include "kernels/cuda_driver.h"
@@ -220,10 +221,19 @@ static int judge_summary(const struct run_summary *s, const char *path, struct e
     return 0;
 }
 
+static void say_limits(const struct run_request *r) {
+    struct text text = {0};
+    text_add(&text, "limits: ");
+    if (limits_describe(r->host, &text))
+        r->say(r->say_context, &(struct run_progress){.text = text_get(&text), .notice = true});
+    text_free(&text);
+}
+
 static int measure(const struct run_options *o, const struct run_request *r, struct err *e) {
     struct data data = {.folder = o->data};
     struct run_summary summary;
     catch_signals();
+    say_limits(r);
     int result = supervisor_run(r, &summary, e);
     progress_end(r->say_context);
     if (result)

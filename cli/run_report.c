@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/limits.h"
+#include "reports/disturbance.h"
 #include "reports/report.h"
 #include "reports/table.h"
 
@@ -27,6 +29,8 @@ static const struct column full_columns[] = {
     {"samples", "samples", COLUMN_NUMBER},
     {"state", "state", COLUMN_TEXT},
     {"note", "note", COLUMN_TEXT},
+    {"throttled_samples", "throttled", COLUMN_NUMBER},
+    {"others_cpus", "others", COLUMN_NUMBER},
 };
 
 /* A case without samples has one row all the same. */
@@ -54,6 +58,9 @@ static void add_full_row(struct table *t, const struct row *row) {
     table_number_exact(t, row->rank ? (double)row->rank->count : 0);
     table_text(t, row->rank ? series_state_name(rate->state) : "");
     table_text(t, row->note);
+    bool counted = row->rank && !isnan(record_throttled_s(row->rank));
+    table_number_exact(t, counted ? (double)record_throttled_samples(row->rank, NULL) : NAN);
+    table_number_exact(t, case_others_cpus(row->c));
 }
 
 /* ---- for people ---- */
@@ -87,16 +94,32 @@ static void add_short_row(struct table *t, const struct row *row) {
     table_text(t, row->note);
 }
 
-static void note_of_case(const struct record_case *c, const struct record_rate *rate, struct text *note) {
+/* The marks that rank carries as well. */
+static void note_disturbance(const struct row *row, struct text *note) {
+    struct throttling t;
+    struct contamination by;
+    if (row->rank && rank_throttled(row->record, row->rank, &t))
+        text_printf(note, "throttled%s in %zu of %zu samples; ", t.by_quota ? " by the CPU quota" : "",
+                    t.samples, t.of_samples);
+    if (case_contaminated(row->record, row->c, &by))
+        text_printf(note, "contaminated: %s had %.2f of %.0f CPUs; ", by.by, by.cpus, by.of_cpus);
+}
+
+static void note_of_case(const struct row *row, struct text *note) {
+    const struct record_case *c = row->c;
+    const struct record_rate *rate = &row->rate;
     text_clear(note);
     if (c->status != CASE_MEASURED) {
         text_printf(note, "%s%s%s", case_status_name(c->status), *c->reason ? ": " : "", c->reason);
         return;
     }
+    note_disturbance(row, note);
     if (rate->state == SERIES_UNSTEADY)
-        text_printf(note, "unsteady: a step of %.0f %%", 100 * rate->shift);
+        text_printf(note, "unsteady: a step of %.0f %%; ", 100 * rate->shift);
     for (size_t i = 0; i < c->warning_count; i++)
-        text_printf(note, "%s%s", note->length ? "; " : "", c->warnings[i]);
+        text_printf(note, "%s; ", c->warnings[i]);
+    if (note->length)
+        note->data[note->length -= 2] = '\0';
 }
 
 static void add_row(struct table *t, const struct record *r, const struct record_case *c,
@@ -111,7 +134,7 @@ static void add_row(struct table *t, const struct record *r, const struct record
         row.rate = record_rank_rate(rank);
     if (strcmp(c->unit, "B") != 0)
         row.peak_ratio = row.rate.rate / findings_calibrated_peak(r, c->op.dtype);
-    note_of_case(c, &row.rate, &note);
+    note_of_case(&row, &note);
     row.note = text_get(&note);
     if (for_people)
         add_short_row(t, &row);
@@ -130,12 +153,26 @@ static void fill(struct table *t, const struct record *r, bool for_people) {
     }
 }
 
+static void print_limits(const struct record *r, FILE *out) {
+    struct text limits = {0};
+    const json_t *host = json_object_get(r->head, "host");
+    bool not_visible = r->case_count > 0 && !r->simulated;
+    for (size_t i = 0; i < r->case_count; i++)
+        not_visible = not_visible && r->cases[i].host.window_s > 0 && isnan(r->cases[i].host.others_cpu_s);
+    if (limits_describe(host, &limits))
+        fprintf(out, "limits: %s\n", text_get(&limits));
+    if (not_visible)
+        fputs("work of others on this host: not visible from here\n", out);
+    text_free(&limits);
+}
+
 static void print_state(const struct record *r, FILE *out) {
     char memory[UNITS_TEXT_SIZE];
     fprintf(out, "%s%s, %lld x, %s memory, backend %s%s\n", r->device_name,
             r->host_name[0] ? "" : " (unknown host)", (long long)r->device_count,
             units_format_bytes(r->device_memory_bytes, memory), r->backend,
             r->simulated ? " (SIMULATED: these are no measurements)" : "");
+    print_limits(r, out);
     if (r->state == RECORD_BROKEN)
         fprintf(out, "the record is broken at line %zu: only what stands before it is shown\n",
                 r->broken_line);

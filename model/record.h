@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/series.h"
 #include "model/op.h"
+#include "model/record_host.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -74,6 +75,7 @@ struct record_case {
     const char **warnings;
     size_t warning_count;
     bool warmed_up; /* warm-up reached two windows within 1 % */
+    struct record_host host;
     struct record_rank *ranks;
     size_t rank_count;
 };

@@ -103,6 +103,7 @@ json_t *record_done_body(const struct record_done_line *d) {
     put_text(body, "reason", d->reason);
     put(body, "warnings", warnings);
     put(body, "warmed_up", json_boolean(d->warmed_up));
+    put(body, "host", d->host ? record_host_body(d->host) : json_null());
     return body;
 }
 

@@ -21,6 +21,7 @@
  * done     id, attempt      of the case line before it
  *          status           "measured", "not_tested" or "failed";  reason: string, "" when measured
  *          warnings         array of strings;  warmed_up: boolean
+ *          host             object of record_host.h, or null
  * end      cases, measured, not_tested, failed   integers;  reason: string, "" when the plan was done
  *
  * Readers pass over members that they do not know. A number that is not known is null. */
@@ -76,6 +77,7 @@ struct record_done_line {
     const char *const *warnings;
     size_t warning_count;
     bool warmed_up;
+    const struct record_host *host; /* NULL = null */
 };
 
 struct record_end_line {

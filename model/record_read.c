@@ -118,7 +118,7 @@ static struct record_case *new_case(struct reader *r, const char *id) {
 
 static int read_case(struct reader *r, const struct record_line *line, struct err *e) {
     const char *id, *bench, *unit;
-    struct record_case fresh = {.status = CASE_OPEN, .reason = ""};
+    struct record_case fresh = {.status = CASE_OPEN, .reason = "", .host = record_host_unknown()};
     if (json_get_string(line->value, "id", &id, e) != 0 ||
         json_get_string(line->value, "bench", &bench, e) != 0 ||
         op_from_json(json_object_get(line->value, "op"), &fresh.op, e) != 0 ||
@@ -315,6 +315,7 @@ static int read_done(struct reader *r, const struct record_line *line, struct er
     c->status = status;
     c->reason = keep(r, reason);
     c->warmed_up = json_is_true(json_object_get(line->value, "warmed_up"));
+    c->host = record_host_read(&r->out->arena, json_object_get(line->value, "host"));
     return 0;
 }
 

@@ -134,16 +134,18 @@ static void confirm_leader(struct rank_work *w, struct ranking *out) {
     next_add(out, measure_line(w, r, "it leads by itself: confirm it before signing"));
 }
 
+/* Of this machine, and of a rented one that was measured. */
 static void own_lines(struct rank_work *w, struct ranking *out) {
-    for (size_t i = 0; i < out->own_count; i++) {
-        const struct rank_entry *r = &w->entries[out->own[i]];
+    for (size_t i = 0; i < w->entry_count; i++) {
+        const struct rank_entry *r = &w->entries[i];
         const struct rank_group *g = &w->groups[r->group];
-        if (*g->doubt)
+        bool rented = g->grade == EVIDENCE_A && rank_entry_term(r) == TERM_ON_DEMAND;
+        if ((!r->offer || rented) && *g->doubt)
             next_add(out,
                      arena_printf(&w->arena,
                                   "measurements of %s are in doubt (%s; most of it: %s): stop other work on "
                                   "it and run `stepcost run --tier accept` (%d min)",
-                                  g->label, g->doubt, g->dominant, ACCEPT_MINUTES));
+                                  rank_entry_label(w, r), g->doubt, g->dominant, ACCEPT_MINUTES));
     }
 }
 

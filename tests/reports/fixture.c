@@ -98,8 +98,12 @@ static void append_case(struct record_writer *w, const struct fixture_case *c) {
     append(w, "case", record_case_body(&line));
     for (int rank = 0; rank < (c->ranks ? c->ranks : 1) && c->rate > 0; rank++)
         append_samples(w, c, rank, c->samples ? c->samples : DEFAULT_SAMPLES);
-    struct record_done_line done = {
-        .id = c->id, .attempt = 1, .status = c->status, .reason = c->reason, .warmed_up = true};
+    struct record_done_line done = {.id = c->id,
+                                    .attempt = 1,
+                                    .status = c->status,
+                                    .reason = c->reason,
+                                    .warmed_up = true,
+                                    .host = c->host};
     append(w, "done", record_done_body(&done));
 }
 

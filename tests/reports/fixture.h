@@ -26,6 +26,7 @@ struct fixture_case {
     double (*throttled_s)(size_t i, size_t n);
     enum case_status status;
     const char *reason;
+    const struct record_host *host; /* NULL = none */
 };
 
 struct fixture_record {

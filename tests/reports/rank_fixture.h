@@ -117,12 +117,14 @@ static inline double doubled_late(size_t i, size_t n) {
 }
 
 /* A GEMM rate of `rate` for every shape of the workload (the nearest is taken), 100 GB/s of memory. */
-static inline void write_cpu(struct record *out, double rate, const char *sku, bool unsteady) {
+static inline void write_cpu_on(struct record *out, double rate, const char *sku, bool unsteady,
+                                const struct record_host *host) {
     struct fixture_case cases[] = {
         {.id = "g", .op = op_gemm(256, 256, 256, DTYPE_FP32), .rate = rate},
         {.id = "t", .op = op_elementwise(OP_TRIAD, 1 << 24, DTYPE_FP64), .rate = 1e11},
     };
     cases[0].slowdown = unsteady ? doubled_late : NULL;
+    cases[0].host = host;
     struct fixture_record f = {.device = "a CPU",
                                .memory_bytes = 4e9,
                                .provider = sku ? "acme" : NULL,
@@ -130,6 +132,10 @@ static inline void write_cpu(struct record *out, double rate, const char *sku, b
                                .cases = cases,
                                .case_count = COUNT(cases)};
     fixture_write(&f, out);
+}
+
+static inline void write_cpu(struct record *out, double rate, const char *sku, bool unsteady) {
+    write_cpu_on(out, rate, sku, unsteady, NULL);
 }
 
 #endif
