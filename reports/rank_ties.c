@@ -65,8 +65,9 @@ struct ties {
     struct rank_work *work;
     struct rank_entry **rows; /* of a section, those that can reach, by cost */
     size_t count;
-    double *ratios; /* scratch, one per draw                            */
-    double *apart;  /* of each group: see told_apart_from; NaN = not asked yet */
+    double *ratios; /* scratch, one per draw */
+    double *
+        *apart; /* of each leader's group, for each group: see told_apart_from; NULL, NaN = not asked yet */
 };
 
 /* Billed seconds of one section differ between rows by the group alone: interruptions strike all alike. */
@@ -90,14 +91,20 @@ static double p_cheaper(const struct rank_work *w, const struct rank_entry *lead
  * have the leader cheaper by more than the rounding. */
 static double told_apart_from(struct ties *t, uint32_t lead, uint32_t group) {
     struct rank_work *w = t->work;
-    if (isnan(t->apart[group])) {
+    if (!t->apart[lead]) {
+        t->apart[lead] = arena_alloc(&w->base.arena, w->group_count * sizeof(double));
+        for (size_t g = 0; g < w->group_count; g++)
+            t->apart[lead][g] = NAN;
+    }
+    double *apart = &t->apart[lead][group];
+    if (isnan(*apart)) {
         size_t needed = (size_t)ceil(told_apart * (double)w->draws);
         for (size_t d = 0; d < w->draws; d++)
             t->ratios[d] = ratio(&w->groups[lead], &w->groups[group], d);
         double kth = select_kth(t->ratios, w->draws, needed > 0 ? needed - 1 : 0);
-        t->apart[group] = kth / (1 - w->base.uncertainty.price_tolerance) * (1 + 1e-12);
+        *apart = kth / (1 - w->base.uncertainty.price_tolerance) * (1 + 1e-12);
     }
-    return t->apart[group];
+    return *apart;
 }
 
 /* The leader takes all later rows along that are not told apart from it. */
@@ -105,8 +112,6 @@ static void follow(struct ties *t, size_t lead_at, uint32_t tie) {
     struct rank_work *w = t->work;
     struct rank_entry *lead = t->rows[lead_at];
     double price = rank_entry_price(w, lead);
-    for (size_t g = 0; g < w->group_count; g++)
-        t->apart[g] = NAN;
     lead->tie = tie;
     if (lead_at > 0)
         lead->p_leader = p_cheaper(w, t->rows[0], lead);
@@ -139,7 +144,7 @@ void rank_ties(struct rank_work *w) {
     struct ties t = {.work = w,
                      .rows = xmalloc((w->entry_count + 1) * sizeof(struct rank_entry *)),
                      .ratios = xmalloc((w->draws + 1) * sizeof(double)),
-                     .apart = xmalloc((w->group_count + 1) * sizeof(double))};
+                     .apart = xcalloc(w->group_count + 1, sizeof(double *))};
     uint32_t tie = 0;
     number_section(&t, 0, w->section_end[0], &tie);
     number_section(&t, w->section_end[0], w->section_end[1], &tie);

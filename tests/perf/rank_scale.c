@@ -1,5 +1,6 @@
-/* How ranking grows with the number of offers, reading excluded: n, seconds (best of 3), ns an offer, the
- * time as a ratio to n log n (1 = exactly as the largest n), and the process's peak memory.
+/* How ranking grows with the number of offers, reading excluded: seconds (best of 3), the growth from one n
+ * to the next beside that of n log n, and the process's peak memory. What is done once a device model (its
+ * draws) does not depend on n: it is most of the time of small ones.
  *
  * usage: perf_rank_scale [LARGEST]      (1000000 by default; wanted there: under 1 s and 600 MB)
  *
@@ -104,13 +105,10 @@ int main(int argc, char **argv) {
         printf("%8zu offers: %8.3f ms, %6.0f ns an offer; %zu ranked; peak memory %.0f MB\n", count,
                seconds[steps] * 1e3, seconds[steps] * 1e9 / (double)count, ranked, peak_bytes() / 1e6);
     }
-    /* The devices' own draws cost the same whatever n is: nearly all of the time at 1000 offers. */
-    for (size_t i = 1; i + 1 < steps; i++) {
-        double last = (double)n[steps - 1] * log((double)n[steps - 1]),
-               own = (double)n[i] * log((double)n[i]);
-        printf("%8zu offers: beyond the time at %zu, %.2f times what n log n says from %zu\n", n[i], n[0],
-               (seconds[i] - seconds[0]) / own / ((seconds[steps - 1] - seconds[0]) / last), n[steps - 1]);
-    }
+    for (size_t i = 1; i < steps; i++)
+        printf("%8zu offers: %.2f times the time of %zu; n log n would be %.1f times\n", n[i],
+               seconds[i] / seconds[i - 1], n[i - 1],
+               (double)n[i] * log((double)n[i]) / ((double)n[i - 1] * log((double)n[i - 1])));
     bool held = steps > 0 && seconds[steps - 1] < 1.0 && peak_bytes() < 600e6;
     printf("under 1 s and 600 MB at %zu offers: %s\n", n[steps - 1], held ? "yes" : "no");
     free(set.offers);
