@@ -21,6 +21,7 @@ build  make                    make                    the build, unless ninja i
 build  jansson.h               libjansson-dev          the build
 build  sodium.h                libsodium-dev           the build
 build  cblas.h                 libopenblas-openmp-dev  GEMM on the CPU
+build  oneapi/dnnl/dnnl.h      libdnnl-dev             int8 GEMM on the CPU
 build  hwloc.h                 libhwloc-dev            pinning by topology
 test   cmocka.h                libcmocka-dev           the tests
 lint   clang                   clang                   the second compiler
