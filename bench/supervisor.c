@@ -137,7 +137,8 @@ static int write_done(struct supervisor *s, const struct bench_case *c, int atte
                                     outcome->reason,
                                     warnings,
                                     outcome->warning_count,
-                                    outcome->warmed_up};
+                                    outcome->warmed_up,
+                                    isnan(outcome->deviation.rms_rel) ? NULL : &outcome->deviation};
     json_t *body = record_done_body(&line);
     int result = record_append(s->writer, "done", body, e);
     json_decref(body);

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/diagnostics.h"
+#include "reports/record_view.h"
 #include "reports/report.h"
 
 #include <math.h>
@@ -47,7 +49,9 @@ static void add_full_row(struct table *t, const struct row *row) {
     table_number_exact(t, row->rank ? row->rank->rank : NAN);
     table_text(t, case_status_name(row->c->status));
     table_number_exact(t, rate->rate);
-    table_text(t, strcmp(row->c->unit, "B") == 0 ? "B/s" : "FLOP/s");
+    char unit[UNITS_TEXT_SIZE];
+    snprintf(unit, sizeof unit, "%.20s/s", row->c->unit);
+    table_text(t, unit);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         table_number_exact(t, figures[i]);
     table_number_exact(t, row->rank ? (double)row->rank->count : 0);
@@ -56,6 +60,17 @@ static void add_full_row(struct table *t, const struct row *row) {
 }
 
 /* ---- for people ---- */
+
+char *run_report_rate(const char *unit, double per_s, char *out) {
+    if (strcmp(unit, "B") == 0)
+        return units_format_bytes_per_s(per_s, out);
+    if (strcmp(unit, "FLOP") == 0)
+        return units_format_flop_per_s(per_s, out);
+    char count[UNITS_TEXT_SIZE];
+    bool prefixed = strchr(units_format_count(per_s, count), ' ') != NULL;
+    snprintf(out, UNITS_TEXT_SIZE, "%.12s%s%.8s/s", count, prefixed ? "" : " ", unit);
+    return isnan(per_s) ? memcpy(out, "-", 2) : out;
+}
 
 static const struct column short_columns[] = {
     {"case", "case", COLUMN_TEXT},
@@ -75,9 +90,7 @@ static void add_short_row(struct table *t, const struct row *row) {
     else
         snprintf(longer, sizeof longer, "%s", row->c->id);
     table_text(t, longer);
-    table_number(t, rate->rate,
-                 strcmp(row->c->unit, "B") == 0 ? units_format_bytes_per_s(rate->rate, text)
-                                                : units_format_flop_per_s(rate->rate, text));
+    table_number(t, rate->rate, run_report_rate(row->c->unit, rate->rate, text));
     snprintf(longer, sizeof longer, "±%s", units_format_percent(half, text));
     table_number(t, half, isfinite(half) ? longer : "-");
     table_number(t, row->peak_ratio, units_format_percent(row->peak_ratio, text));
@@ -108,9 +121,11 @@ static void add_row(struct table *t, const struct record *r, const struct record
                       .peak_ratio = NAN};
     if (rank)
         row.rate = record_rank_rate(rank);
-    if (strcmp(c->unit, "B") != 0)
+    if (strcmp(c->unit, "FLOP") == 0)
         row.peak_ratio = row.rate.rate / findings_calibrated_peak(r, c->op.dtype);
     note_of_case(c, &row.rate, &note);
+    if (record_case_is_emulated(r, c) && rank)
+        text_printf(&note, "%semulated", note.length ? "; " : "");
     row.note = text_get(&note);
     if (for_people)
         add_short_row(t, &row);
@@ -193,5 +208,9 @@ int run_report_print(const struct record *r, const struct data *data, const stru
         print_state(r, out);
     table_write(&t, view->format, out);
     table_free(&t);
+    if (for_people) {
+        precision_report_print(r, view->format, out);
+        cache_report_print(r, out);
+    }
     return for_people ? print_findings(r, data, view->all_findings, out, e) : 0;
 }
