@@ -27,6 +27,8 @@ static const struct column full_columns[] = {
     {"peak_ratio", "of peak", COLUMN_NUMBER},
     {"samples", "samples", COLUMN_NUMBER},
     {"state", "state", COLUMN_TEXT},
+    {"rms_rel_error", "rms error", COLUMN_NUMBER},
+    {"max_rel_error", "max error", COLUMN_NUMBER},
     {"note", "note", COLUMN_TEXT},
 };
 
@@ -56,6 +58,8 @@ static void add_full_row(struct table *t, const struct row *row) {
         table_number_exact(t, figures[i]);
     table_number_exact(t, row->rank ? (double)row->rank->count : 0);
     table_text(t, row->rank ? series_state_name(rate->state) : "");
+    table_number_exact(t, row->c->deviation.rms_rel);
+    table_number_exact(t, row->c->deviation.max_rel);
     table_text(t, row->note);
 }
 

@@ -90,7 +90,7 @@ struct cpu_dnnl *cpu_dnnl_open(int threads, char *reason, size_t size);
 void cpu_dnnl_close(struct cpu_dnnl *n);
 void cpu_dnnl_facts(const struct cpu_dnnl *n, struct device_info *out);
 
-/* ---- cpu_emulate.c: bf16 and fp16, which no library here multiplies without avx512_bf16 or amx ---- */
+/* ---- cpu_emulate.c: bf16 and fp16 ---- */
 /* Allocates p->wide for p->op. */
 int cpu_emulate_prepare(struct prepared *p, struct err *e);
 void cpu_emulate_release(struct prepared *p);
