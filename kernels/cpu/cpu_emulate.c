@@ -1,6 +1,7 @@
 /* A 16-bit GEMM as its sums want it, without the hardware: operands expanded to fp32 exactly, multiplied by
  * OpenBLAS, the sums rounded to the nearest, ties to even. The result is that of fp32 accumulation; the rate
- * is no rate of 16-bit hardware. */
+ * is no rate of 16-bit hardware. CPUs with avx512_bf16 or amx take this way too: oneDNN's interfaces for it
+ * differ between versions 2 and 3. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/cpu_half.h"
 
