@@ -23,6 +23,7 @@ build  make                    make                    the build, unless ninja i
 build  jansson.h               libjansson-dev          the build
 build  sodium.h                libsodium-dev           the build
 build  cblas.h                 libopenblas-openmp-dev  GEMM on the CPU
+build  oneapi/dnnl/dnnl.h      libdnnl-dev             int8 GEMM on the CPU
 build  hwloc.h                 libhwloc-dev            pinning by topology
 bundle objdump                 binutils                the bundle
 bundle patchelf                patchelf                the bundle

@@ -140,7 +140,8 @@ static int write_done(struct supervisor *s, const struct bench_case *c, int atte
                                     warnings,
                                     outcome->warning_count,
                                     outcome->warmed_up,
-                                    host};
+                                    host,
+                                    isnan(outcome->deviation.rms_rel) ? NULL : &outcome->deviation};
     json_t *body = record_done_body(&line);
     int result = record_append(s->writer, "done", body, e);
     json_decref(body);

@@ -2,8 +2,10 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/diagnostics.h"
 #include "cli/limits.h"
 #include "reports/disturbance.h"
+#include "reports/record_view.h"
 #include "reports/report.h"
 #include "reports/table.h"
 
@@ -28,6 +30,8 @@ static const struct column full_columns[] = {
     {"peak_ratio", "of peak", COLUMN_NUMBER},
     {"samples", "samples", COLUMN_NUMBER},
     {"state", "state", COLUMN_TEXT},
+    {"rms_rel_error", "rms error", COLUMN_NUMBER},
+    {"max_rel_error", "max error", COLUMN_NUMBER},
     {"note", "note", COLUMN_TEXT},
     {"throttled_samples", "throttled", COLUMN_NUMBER},
     {"others_cpus", "others", COLUMN_NUMBER},
@@ -52,11 +56,15 @@ static void add_full_row(struct table *t, const struct row *row) {
     table_number_exact(t, row->rank ? row->rank->rank : NAN);
     table_text(t, case_status_name(row->c->status));
     table_number_exact(t, rate->rate);
-    table_text(t, strcmp(row->c->unit, "B") == 0 ? "B/s" : "FLOP/s");
+    char unit[UNITS_TEXT_SIZE];
+    snprintf(unit, sizeof unit, "%.20s/s", row->c->unit);
+    table_text(t, unit);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         table_number_exact(t, figures[i]);
     table_number_exact(t, row->rank ? (double)row->rank->count : 0);
     table_text(t, row->rank ? series_state_name(rate->state) : "");
+    table_number_exact(t, row->c->deviation.rms_rel);
+    table_number_exact(t, row->c->deviation.max_rel);
     table_text(t, row->note);
     bool counted = row->rank && !isnan(record_throttled_s(row->rank));
     table_number_exact(t, counted ? (double)record_throttled_samples(row->rank, NULL) : NAN);
@@ -64,6 +72,17 @@ static void add_full_row(struct table *t, const struct row *row) {
 }
 
 /* ---- for people ---- */
+
+char *run_report_rate(const char *unit, double per_s, char *out) {
+    if (strcmp(unit, "B") == 0)
+        return units_format_bytes_per_s(per_s, out);
+    if (strcmp(unit, "FLOP") == 0)
+        return units_format_flop_per_s(per_s, out);
+    char count[UNITS_TEXT_SIZE];
+    bool prefixed = strchr(units_format_count(per_s, count), ' ') != NULL;
+    snprintf(out, UNITS_TEXT_SIZE, "%.12s%s%.8s/s", count, prefixed ? "" : " ", unit);
+    return isnan(per_s) ? memcpy(out, "-", 2) : out;
+}
 
 static const struct column short_columns[] = {
     {"case", "case", COLUMN_TEXT},
@@ -83,9 +102,7 @@ static void add_short_row(struct table *t, const struct row *row) {
     else
         snprintf(longer, sizeof longer, "%s", row->c->id);
     table_text(t, longer);
-    table_number(t, rate->rate,
-                 strcmp(row->c->unit, "B") == 0 ? units_format_bytes_per_s(rate->rate, text)
-                                                : units_format_flop_per_s(rate->rate, text));
+    table_number(t, rate->rate, run_report_rate(row->c->unit, rate->rate, text));
     snprintf(longer, sizeof longer, "±%s", units_format_percent(half, text));
     table_number(t, half, isfinite(half) ? longer : "-");
     table_number(t, row->peak_ratio, units_format_percent(row->peak_ratio, text));
@@ -132,9 +149,11 @@ static void add_row(struct table *t, const struct record *r, const struct record
                       .peak_ratio = NAN};
     if (rank)
         row.rate = record_rank_rate(rank);
-    if (strcmp(c->unit, "B") != 0)
+    if (strcmp(c->unit, "FLOP") == 0)
         row.peak_ratio = row.rate.rate / findings_calibrated_peak(r, c->op.dtype);
     note_of_case(&row, &note);
+    if (record_case_is_emulated(r, c) && rank)
+        text_printf(&note, "%semulated", note.length ? "; " : "");
     row.note = text_get(&note);
     if (for_people)
         add_short_row(t, &row);
@@ -231,5 +250,9 @@ int run_report_print(const struct record *r, const struct data *data, const stru
         print_state(r, out);
     table_write(&t, view->format, out);
     table_free(&t);
+    if (for_people) {
+        precision_report_print(r, view->format, out);
+        cache_report_print(r, out);
+    }
     return for_people ? print_findings(r, data, view->all_findings, out, e) : 0;
 }

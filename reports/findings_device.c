@@ -130,12 +130,6 @@ static const struct {
     {"Cooperlake", ISA_AVX512}, {"SapphireRapids", ISA_AVX512},
 };
 
-static const char *fact(const struct record *r, const char *key) {
-    const json_t *first = json_array_get(json_object_get(r->head, "devices"), 0);
-    const char *value = json_string_value(json_object_get(json_object_get(first, "facts"), key));
-    return value ? value : "";
-}
-
 static bool has_word(const char *list, const char *word) {
     size_t length = strlen(word);
     for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
@@ -160,9 +154,10 @@ static bool core_fits(enum isa uses, enum isa has, bool forced) {
 }
 
 void find_blas_core(struct inspection *in) {
-    const char *core = fact(in->record, "openblas_corename"), *features = fact(in->record, "cpu_features");
-    const char *by_itself = fact(in->record, "openblas_core_by_itself");
-    bool forced = *fact(in->record, "env.OPENBLAS_CORETYPE") != '\0';
+    const char *core = record_fact(in->record, "openblas_corename"),
+               *features = record_fact(in->record, "cpu_features");
+    const char *by_itself = record_fact(in->record, "openblas_core_by_itself");
+    bool forced = *record_fact(in->record, "env.OPENBLAS_CORETYPE") != '\0';
     enum isa has = machine_isa(features);
     if (*by_itself)
         finding_add(

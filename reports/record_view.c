@@ -95,6 +95,22 @@ bool record_is_gpu(const struct record *r) {
     return json_is_true(json_object_get(first, "is_gpu"));
 }
 
+const char *record_fact(const struct record *r, const char *key) {
+    const json_t *first = json_array_get(json_object_get(r->head, "devices"), 0);
+    const char *value = json_string_value(json_object_get(json_object_get(first, "facts"), key));
+    return value ? value : "";
+}
+
+bool record_case_is_emulated(const struct record *r, const struct record_case *c) {
+    const char *name = dtype_name(c->op.dtype), *words = record_fact(r, "emulated_gemm");
+    size_t length = strlen(name);
+    for (const char *word = words; *word && c->op.kind == OP_GEMM;
+         word += strcspn(word, " "), word += strspn(word, " "))
+        if (strncmp(word, name, length) == 0 && (word[length] == ' ' || word[length] == '\0'))
+            return true;
+    return false;
+}
+
 const struct gpu *record_gpu(const struct record *r, const struct gpu_table *gpus) {
     if (!record_is_gpu(r))
         return NULL;
@@ -124,7 +140,7 @@ void record_view_make(struct arena *arena, const struct gpu_table *gpus, const s
         struct record_figure f;
         struct record_excess excess;
         const struct record_case *c = &record->cases[i];
-        if (!record_case_figure(record, c, &f))
+        if (!record_case_figure(record, c, &f) || record_case_is_emulated(record, c))
             continue;
         if (record_case_above_peak(record, out->gpu, c, &excess))
             out->left_out[out->left_out_count++] = c;

@@ -42,6 +42,11 @@ struct record_excess {
  * this run calibrated. True, and the first such rank in *out, when a rate is above that. */
 bool record_case_above_peak(const struct record *r, const struct gpu *gpu, const struct record_case *c,
                             struct record_excess *out);
+/* True of a GEMM in a number format that the device's record says it emulates: its rate is none of hardware,
+ * so it is no evidence. */
+bool record_case_is_emulated(const struct record *r, const struct record_case *c);
+/* A fact of the record's first device; "" = it has none of that name. */
+const char *record_fact(const struct record *r, const char *key);
 /* COPY, SCALE, ADD, TRIAD. */
 bool record_is_stream(const struct op *op);
 

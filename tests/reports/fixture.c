@@ -33,6 +33,7 @@ static void append_head(struct record_writer *w, const struct fixture_record *f)
     json_t *facts = json_object(), *devices = json_array();
     put_fact(facts, "openblas_corename", f->core);
     put_fact(facts, "cpu_features", f->features);
+    put_fact(facts, "emulated_gemm", f->emulated);
     put_fact(facts, "env.OPENBLAS_CORETYPE", f->forced_core);
     struct record_device_line device = {.name = f->device,
                                         .memory_bytes = f->memory_bytes,

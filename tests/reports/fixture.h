@@ -36,6 +36,7 @@ struct fixture_record {
     int devices;                               /* 0 = 1 */
     const char *provider, *sku, *region;       /* NULL = no offer */
     const char *core, *features, *forced_core; /* facts of a CPU; NULL = none */
+    const char *emulated;                      /* number formats, "bf16 fp16"; NULL = none */
     const struct fixture_case *cases;
     size_t case_count;
 };
