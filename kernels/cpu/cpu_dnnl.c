@@ -21,7 +21,11 @@ struct cpu_dnnl {
 };
 
 /* The one that was meant at build time, else what the loader finds. */
-static const char *const libraries[] = {STEPCOST_DNNL_PATH, "libdnnl.so.3", "libdnnl.so.3.6" /* Debian 13 */,
+static const char *const libraries[] = {"$ORIGIN/cpu/libdnnl.so.3",
+                                        "$ORIGIN/cpu/libdnnl.so.2",
+                                        STEPCOST_DNNL_PATH,
+                                        "libdnnl.so.3",
+                                        "libdnnl.so.3.6" /* Debian 13 */,
                                         "libdnnl.so.2"};
 
 static void find(const struct cpu_dnnl *n, const char *name, void *slot) {
