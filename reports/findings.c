@@ -16,6 +16,7 @@ static void (*const case_detectors[])(struct inspection *, size_t) = {
 };
 static void (*const record_detectors[])(struct inspection *) = {
     find_scattered_outliers,
+    find_wrong_device,
     find_slow_device,
     find_above_peak,
     find_blas_core,
