@@ -298,7 +298,7 @@ void offers_merge(struct offer_set *set, struct catalogue_file *f) {
     absorb_known(&m, set);
     f->account.provider = provider_of(f);
     f->account.rows_kept = count_rows(m.made, m.made_count);
-    f->account.rows_merged = count_rows(f->quotes, f->quote_count) - f->account.rows_kept;
+    f->account.rows_merged = count_rows(f->quotes, f->quote_count) - f->account.rows_kept + f->rows_joined;
     f->account.offers = m.made_count;
     append(set, &m, f);
     free(m.sorted);
