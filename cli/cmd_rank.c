@@ -10,7 +10,7 @@ struct rank_options {
     const char *workload, *price, *currency, *out, *data;
     struct opt_list offers, records;
     int format;
-    bool all, allow_simulated;
+    bool all, allow_simulated, accept_implausible;
     long long top, draws, seed;
     double checkpoint_s, restart_s;
 };
@@ -41,6 +41,8 @@ static const struct opt rows[] = {
      .value_name = "N", .help = "seed of the resampling"},
     {.name = "allow-simulated", .type = OPT_FLAG, .offset = FIELD(allow_simulated),
      .help = "also take records of the simulator (for trying the tool)"},
+    {.name = "accept-implausible", .type = OPT_FLAG, .offset = FIELD(accept_implausible),
+     .help = "also rank offers whose price is far below any known for their GPU"},
     {.name = "format", .type = OPT_CHOICE, .offset = FIELD(format), .def = "table", .choices = writer_names,
      .value_name = "FORMAT", .help = "how to print"},
     {.name = "out", .type = OPT_STRING, .offset = FIELD(out), .value_name = "FILE",
@@ -136,6 +138,7 @@ static int rank(const struct rank_options *o, struct err *e) {
             .own_price = own,
             .currency = o->currency,
             .allow_simulated = o->allow_simulated,
+            .accept_implausible = o->accept_implausible,
             .checkpoint_s = o->checkpoint_s,
             .restart_s = o->restart_s,
             .seed = (uint64_t)o->seed,

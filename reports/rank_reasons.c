@@ -86,5 +86,9 @@ const char *rank_offer_reason(struct rank_work *w, const struct offer *o, const 
         return reason;
     if (s->gpu && o->device_count < 1)
         return "fractional or unknown number of devices";
+    if (o->implausible && !w->request->accept_implausible)
+        return "implausible price, under 60 % of the lowest known for that GPU (a bid's floor, or one GPU's "
+               "price "
+               "for the node?); --accept-implausible ranks it";
     return price_reason(w, o);
 }

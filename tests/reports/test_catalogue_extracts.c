@@ -129,12 +129,30 @@ static void nebius_offers_one_gpu_count_at_several_host_sizes(void **state) {
     assert_float_equal(price_of(f, "gpu-h100-sxm_8gpu-128vcpu-1600gb", "eu-north1", TERM_SPOT), 10, 0);
 }
 
+/* Bid floors as prices: $1.00 for an H100 and an H200, where the lowest real ones are 1.80 and 2.35.
+ * Nebius' 2.95 is a price, and so is its spot of 1.25. */
+static void mithrils_bid_floors_are_implausible_and_nebius_prices_are_not(void **state) {
+    struct fixture *f = *state;
+
+    read_extract(f, "skypilot_mithril_vms.csv");
+    assert_account(f, 0, (const size_t[]){4, 4, 0, 0, 8});
+    for (size_t i = 0; i < f->set.count; i++) {
+        assert_true(f->set.offers[i].implausible);
+    }
+    assert_int_equal(count_noted(f, "implausible price"), 8);
+    read_extract(f, "skypilot_nebius_vms.csv");
+    read_extract(f, "skypilot_azure_vms_gpu.csv");
+    read_extract(f, "skypilot_gcp_vms_gpu.csv");
+    assert_int_equal(count_noted(f, "implausible price"), 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(azure_refuses_24_slices_and_reads_137_rows_with_a_surplus_field),
         FIXTURE_TEST(gcp_sums_hosts_and_gpus),
         FIXTURE_TEST(halves_that_do_not_fit_are_refused_each_with_its_line),
         FIXTURE_TEST(runpod_has_no_spot_discount),
+        FIXTURE_TEST(mithrils_bid_floors_are_implausible_and_nebius_prices_are_not),
         FIXTURE_TEST(nebius_offers_one_gpu_count_at_several_host_sizes),
     };
 
