@@ -1,4 +1,4 @@
-/* Whole extracts of real catalogues: tests/data/prices/SOURCES.md. The counts were made apart from the
+/* Whole extracts of real catalogues: reports/data/prices. The counts were made apart from the
  * program, with Python's csv module over the raw files: a row is kept when its (InstanceType, Region,
  * accelerator, price) or, for spot, its (InstanceType, Region, accelerator) is new, else merged. */
 #include "offers_fixture.h"
@@ -6,7 +6,7 @@
 static void read_extract(struct fixture *f, const char *name) {
     char path[512];
 
-    snprintf(path, sizeof path, "%s/prices/%s", TEST_DATA, name);
+    snprintf(path, sizeof path, "%s/../../reports/data/prices/%s", TEST_DATA, name);
     if (offers_read(&f->set, &f->gpus, path, &f->e) != 0) {
         fail_msg("%s", f->e.text);
     }
@@ -38,7 +38,7 @@ static double price_of(const struct fixture *f, const char *sku, const char *reg
 static void azure_refuses_24_slices_and_reads_137_rows_with_a_surplus_field(void **state) {
     struct fixture *f = *state;
 
-    read_extract(f, "skypilot_azure_vms_gpu.csv");
+    read_extract(f, "skypilot_azure.csv");
     assert_account(f, 0, (const size_t[]){200, 176, 0, 24, 332});
     assert_int_equal(count_refused(f, "is a slice of a GPU"), 24);
     assert_string_equal(f->set.accounts[0].ignored, "Generation, surplus fields of 137 rows");
@@ -54,7 +54,7 @@ static void gcp_sums_hosts_and_gpus(void **state) {
     struct fixture *f = *state;
     const struct offer *o;
 
-    read_extract(f, "skypilot_gcp_vms_gpu.csv");
+    read_extract(f, "skypilot_gcp.csv");
     assert_account(f, 0, (const size_t[]){426, 93, 242, 91, 186});
     assert_int_equal(count_refused(f, "the price of a GPU without its host"), 88);
     assert_int_equal(count_refused(f, "zero is never free"), 3);
@@ -114,7 +114,7 @@ static void halves_that_do_not_fit_are_refused_each_with_its_line(void **state) 
 static void runpod_has_no_spot_discount(void **state) {
     struct fixture *f = *state;
 
-    read_extract(f, "skypilot_runpod_vms.csv");
+    read_extract(f, "skypilot_runpod.csv");
     assert_account(f, 0, (const size_t[]){51, 39, 12, 0, 78});
     assert_int_equal(count_noted(f, "spot equals on-demand"), 39);
 }
@@ -123,7 +123,7 @@ static void runpod_has_no_spot_discount(void **state) {
 static void nebius_offers_one_gpu_count_at_several_host_sizes(void **state) {
     struct fixture *f = *state;
 
-    read_extract(f, "skypilot_nebius_vms.csv");
+    read_extract(f, "skypilot_nebius.csv");
     assert_account(f, 0, (const size_t[]){26, 26, 0, 0, 34});
     assert_float_equal(price_of(f, "gpu-h100-sxm_8gpu-128vcpu-1600gb", "eu-north1", TERM_ON_DEMAND), 23.6, 0);
     assert_float_equal(price_of(f, "gpu-h100-sxm_8gpu-128vcpu-1600gb", "eu-north1", TERM_SPOT), 10, 0);
@@ -134,15 +134,15 @@ static void nebius_offers_one_gpu_count_at_several_host_sizes(void **state) {
 static void mithrils_bid_floors_are_implausible_and_nebius_prices_are_not(void **state) {
     struct fixture *f = *state;
 
-    read_extract(f, "skypilot_mithril_vms.csv");
+    read_extract(f, "skypilot_mithril.csv");
     assert_account(f, 0, (const size_t[]){4, 4, 0, 0, 8});
     for (size_t i = 0; i < f->set.count; i++) {
         assert_true(f->set.offers[i].implausible);
     }
     assert_int_equal(count_noted(f, "implausible price"), 8);
-    read_extract(f, "skypilot_nebius_vms.csv");
-    read_extract(f, "skypilot_azure_vms_gpu.csv");
-    read_extract(f, "skypilot_gcp_vms_gpu.csv");
+    read_extract(f, "skypilot_nebius.csv");
+    read_extract(f, "skypilot_azure.csv");
+    read_extract(f, "skypilot_gcp.csv");
     assert_int_equal(count_noted(f, "implausible price"), 8);
 }
 
