@@ -11,7 +11,7 @@ struct rank_options {
     const char *job, *workload, *price, *currency, *out, *data;
     struct opt_list offers, records;
     int format;
-    bool all, allow_simulated;
+    bool all, allow_simulated, accept_implausible;
     long long global_batch, top, draws, seed;
     double checkpoint_s, restart_s;
 };
@@ -46,6 +46,8 @@ static const struct opt rows[] = {
      .value_name = "N", .help = "seed of the resampling"},
     {.name = "allow-simulated", .type = OPT_FLAG, .offset = FIELD(allow_simulated),
      .help = "also take records of the simulator (for trying the tool)"},
+    {.name = "accept-implausible", .type = OPT_FLAG, .offset = FIELD(accept_implausible),
+     .help = "also rank offers whose price is far below any known for their GPU"},
     {.name = "format", .type = OPT_CHOICE, .offset = FIELD(format), .def = "table", .choices = writer_names,
      .value_name = "FORMAT", .help = "how to print"},
     {.name = "out", .type = OPT_STRING, .offset = FIELD(out), .value_name = "FILE",
@@ -153,6 +155,7 @@ static int rank(const struct rank_options *o, struct err *e) {
                                                      : NULL,
             .job = o->job ? &in.job : NULL,
             .allow_simulated = o->allow_simulated,
+            .accept_implausible = o->accept_implausible,
             .checkpoint_s = o->checkpoint_s,
             .restart_s = o->restart_s,
             .seed = (uint64_t)o->seed,

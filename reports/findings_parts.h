@@ -32,6 +32,7 @@ void find_outliers(struct inspection *in, size_t index);
 void find_scattered_outliers(struct inspection *in); /* few a case, many in all */
 
 /* findings_device.c: of the whole record */
+void find_wrong_device(struct inspection *in);
 void find_slow_device(struct inspection *in);
 void find_above_peak(struct inspection *in);
 void find_blas_core(struct inspection *in);

@@ -37,6 +37,7 @@ struct offer {
     size_t line;
     size_t merged;    /* rows that this one stands for (zones of one region, duplicates) */
     const char *note; /* what was odd about the row, "" = nothing */
+    bool implausible; /* too cheap to be a price: offer_merge.h    */
 };
 
 /* What became of each row of one file: read = kept + merged + refused. A row may give two offers
@@ -87,7 +88,7 @@ struct rank_request {
     struct price own_price; /* of the machine that records without an offer were made on; NaN = unknown */
     const char *currency;   /* rank offers in this one; NULL = that of most offers */
     const struct job *job;  /* rows that surely break its deadline or budget go; NULL = none */
-    bool allow_simulated;
+    bool allow_simulated, accept_implausible;
     /* spot: writing a checkpoint (NaN: its bytes at an assumed rate); getting going again */
     double checkpoint_s, restart_s;
     uint64_t seed;

@@ -27,15 +27,16 @@ static struct fixture_record cpu(const struct fixture_case *cases, size_t count)
         .device = "a CPU", .memory_bytes = 4e9, .cases = cases, .case_count = count};
 }
 
-/* Reads the findings of this record; ids are compared in order. */
-static void assert_findings(const struct fixture_record *f, const char *const *ids, size_t count) {
+/* Reads the findings of this record with these tables; ids are compared in order. */
+static void assert_findings_by(const struct data *data, const struct fixture_record *f,
+                               const char *const *ids, size_t count) {
     struct gpu_table gpus;
     struct record record;
     struct findings found;
     struct err e;
-    assert_ok(gpu_table_load(&toy_data, &gpus, &e), &e);
+    assert_ok(gpu_table_load(data, &gpus, &e), &e);
     fixture_write(f, &record);
-    assert_ok(findings_read(&record, &gpus, &toy_data, &found, &e), &e);
+    assert_ok(findings_read(&record, &gpus, data, &found, &e), &e);
     for (size_t i = 0; i < found.count || i < count; i++) {
         if (i >= found.count)
             fail_msg("missing: %s", ids[i]);
@@ -47,6 +48,10 @@ static void assert_findings(const struct fixture_record *f, const char *const *i
     findings_free(&found);
     record_free(&record);
     gpu_table_free(&gpus);
+}
+
+static void assert_findings(const struct fixture_record *f, const char *const *ids, size_t count) {
+    assert_findings_by(&toy_data, f, ids, count);
 }
 
 #define NONE(f)    assert_findings(f, NULL, 0)
@@ -390,6 +395,51 @@ static void refuses_a_cpus_product_above_the_calibrated_peak(void **state) {
     ONE(&f, "above_peak");
 }
 
+/* ---- a capped device ---- */
+
+/* H20: 148 TFLOP/s dense by its own cap; by SMs and clock it would be about 600. No published rate: below 60
+ * % of the cap (89) it is slow, above 102 % (151) it is no H20. 95.6 GiB as a driver reports its 96 GB. */
+static struct fixture_record h20(const struct fixture_case *cases) {
+    return (struct fixture_record){.device = "NVIDIA H20",
+                                   .memory_bytes = 97871.0 * 1048576,
+                                   .is_gpu = true,
+                                   .cases = cases,
+                                   .case_count = 1};
+}
+
+static void an_h20_is_held_against_its_own_peak(void **state) {
+    (void)state;
+    static const struct {
+        double rate;
+        const char *id; /* NULL = healthy */
+    } rows[] = {
+        {140e12, NULL}, {150e12, NULL}, {91e12, NULL}, {87e12, "slow_device"}, {155e12, "above_peak"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_case gemm = {
+            .id = "gemm", .op = op_gemm(8192, 8192, 8192, DTYPE_BF16), .rate = rows[i].rate};
+        struct fixture_record f = h20(&gemm);
+        assert_findings_by(&own_data, &f, &rows[i].id, rows[i].id != NULL);
+    }
+}
+
+/* p5.48xlarge is 8 x H100 SXM, and an Azure ND96isr_H100_v5 too; "node-8" says nothing. */
+static void an_h20_that_was_sold_as_an_h100_is_the_wrong_device(void **state) {
+    (void)state;
+    static const struct {
+        const char *sku;
+        bool wrong;
+    } rows[] = {
+        {"p5.48xlarge", true}, {"Standard_ND96isr_H100_v5", true}, {"8x-H20-128", false}, {"node-8", false}};
+    static const char *const ids[] = {"wrong_device"};
+    struct fixture_case gemm = {.id = "gemm", .op = op_gemm(8192, 8192, 8192, DTYPE_BF16), .rate = 140e12};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_record f = h20(&gemm);
+        f.provider = "x";
+        f.sku = rows[i].sku;
+        assert_findings_by(&own_data, &f, ids, rows[i].wrong);
+    }
+}
+
 /* ---- blas_core ---- */
 
 static void knows_a_blas_core_that_does_not_fit_the_cpu(void **state) {
@@ -440,6 +490,8 @@ int main(void) {
         cmocka_unit_test(an_unknown_device_gets_no_verdict),
         cmocka_unit_test(refuses_rates_above_the_datasheet),
         cmocka_unit_test(refuses_a_cpus_product_above_the_calibrated_peak),
+        cmocka_unit_test(an_h20_is_held_against_its_own_peak),
+        cmocka_unit_test(an_h20_that_was_sold_as_an_h100_is_the_wrong_device),
         cmocka_unit_test(knows_a_blas_core_that_does_not_fit_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
