@@ -39,13 +39,14 @@ static void row_fill(const struct rank_work *w, struct ranked *r) {
     row->memory_s = g->times.memory_s;
     row->optimizer_s = g->times.optimizer_s;
     row->exposed_comm_s = g->times.exposed_comm_s;
+    row->bubble_s = g->times.bubble_s;
     row->straggler_s = g->times.straggler_s;
     row->step_s = g->step;
     row->cost = scaled(billed, row->price.per_hour.amount / 3600);
     row->p_leader = NAN;
     row->goodput_low = spot ? w->goodput_low : 1;
     row->goodput_high = spot ? w->goodput_high : 1;
-    row->cost_per_mtok = row->cost.mid / workload_tokens_per_step(w->request->workload) * 1e6;
+    row->cost_per_mega = row->cost.mid / workload_units_per_step(w->request->workload) * 1e6;
     /* sigma of a uniform: range / sqrt(12), relative to its middle */
     double goodput_sigma =
         (row->goodput_high - row->goodput_low) / sqrt(3) / (row->goodput_high + row->goodput_low);
