@@ -19,7 +19,7 @@ struct rank_options {
 /* clang-format off */
 static const struct opt rows[] = {
     {.name = "workload", .type = OPT_STRING, .offset = FIELD(workload), .def = "gpt2-124m",
-     .value_name = "NAME", .help = "training job: a name that `stepcost list` shows, or a .json file"},
+     .value_name = "NAME", .help = "training job: a name that `stepcost workload` shows, or a .json or .csv file"},
     {.name = "offers", .type = OPT_LIST, .offset = FIELD(offers), .value_name = "FILE",
      .help = "price files; default: the example prices that come with the program"},
     {.name = "record", .type = OPT_LIST, .offset = FIELD(records), .value_name = "FILE",

@@ -253,14 +253,27 @@ static int model_layout(struct rank_work *w, struct rank_group *g, struct rate_c
     return result;
 }
 
-/* Of all that fit, the one whose step is shortest at the mean rates; plain data parallelism where it fits,
- * which is what anybody runs then. */
+/* Sequences that all devices have at once. */
+static int64_t held_at_once(const struct layout *l) {
+    return l->micro_batch * layout_data_ranks(l);
+}
+
+/* Plain data parallelism is what anybody runs where it fits and no other layout holds more at once. */
+static bool plain_is_enough(const struct layout_fits *fits) {
+    const struct layout *first = &fits->items[0].layout;
+    bool enough = layout_is_plain(first);
+    for (size_t i = 1; i < fits->count; i++)
+        enough = enough && held_at_once(&fits->items[i].layout) <= held_at_once(first);
+    return enough;
+}
+
+/* Else, of all that fit, the one whose step is shortest at the mean rates. */
 static void choose_layout(struct rank_work *w, struct rank_group *g, const struct layout_fits *fits) {
     const struct step_factors means = {1, 1, 1};
     struct rate_cache cache = {0};
     struct rank_group best = *g;
     double best_s = INFINITY;
-    size_t count = layout_is_plain(&fits->items[0].layout) ? 1 : fits->count;
+    size_t count = plain_is_enough(fits) ? 1 : fits->count;
     for (size_t i = 0; i < count; i++) {
         struct rank_group tried = *g;
         struct step_times times;

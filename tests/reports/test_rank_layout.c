@@ -1,0 +1,153 @@
+/* The layout that a ranking chooses, and what it costs. */
+#include "tests/reports/rank_fixture.h"
+
+#include <stdlib.h>
+
+/* ---- shipped workloads over the example catalogues ---- */
+
+struct examples {
+    struct gpu_table gpus;
+    struct workload workload;
+    struct offer_set set;
+    struct rank_request request;
+    struct ranking ranking;
+};
+
+static void rank_examples(struct examples *x, const char *workload) {
+    struct err e;
+    memset(x, 0, sizeof *x);
+    assert_ok(gpu_table_load(&own_data, &x->gpus, &e), &e);
+    assert_ok(workload_load(&own_data, workload, &x->workload, &e), &e);
+    assert_ok(offers_read_examples(&x->set, &x->gpus, &own_data, &e), &e);
+    x->request = (struct rank_request){.workload = &x->workload,
+                                       .offers = &x->set,
+                                       .gpus = &x->gpus,
+                                       .data = &own_data,
+                                       .own_price = {money_unknown()},
+                                       .checkpoint_s = 60,
+                                       .restart_s = 600,
+                                       .seed = 1,
+                                       .draws = 100};
+    assert_ok(rank_offers(&x->request, &x->ranking, &e), &e);
+}
+
+static void close_examples(struct examples *x) {
+    ranking_free(&x->ranking);
+    offers_free(&x->set);
+    workload_free(&x->workload);
+    gpu_table_free(&x->gpus);
+}
+
+/* 16 bytes for each of 70,553,706,496 parameters are 1128.9 GB: whatever the layout, a node whose cards
+ * together hold less cannot hold them. Of one H100 node (687 GB) or eight A100 of 40 GB (344 GB) none may be
+ * there. */
+static void llama3_70b_is_never_ranked_where_its_state_does_not_fit(void **state) {
+    (void)state;
+    struct examples x;
+    rank_examples(&x, "llama3-70b");
+    assert_true(x.ranking.count > 0);
+    for (size_t i = 0; i < x.ranking.count; i++) {
+        const struct rank_row *r = &x.ranking.rows[i];
+        double has_bytes = r->gpu->figures[GPU_MEMORY].value;
+        assert_true(has_bytes * (double)r->layout.devices > 16 * 70553706496.0);
+        assert_true(r->memory.total <= has_bytes);
+        assert_true(r->layout.devices > 8 || !strstr(r->gpu->name, "80GB")); /* 16 of them hold it */
+        assert_false(layout_is_plain(&r->layout));
+    }
+    size_t unfit = 0;
+    for (size_t i = 0; i < x.ranking.not_ranked_count; i++)
+        if (strncmp(x.ranking.not_ranked[i].reason, "does not fit: needs ", 20) == 0)
+            unfit += x.ranking.not_ranked[i].offers;
+    assert_true(unfit > 100);
+    close_examples(&x);
+}
+
+static void every_row_fits_and_its_parts_add_up(void **state) {
+    (void)state;
+    static const char *const names[] = {"gpt2-1.5b", "llama3-8b", "llama3-8b-lora", "mixtral-8x7b",
+                                        "resnet50"};
+    for (size_t n = 0; n < COUNT(names); n++) {
+        struct examples x;
+        rank_examples(&x, names[n]);
+        assert_true(x.ranking.count > 0);
+        for (size_t i = 0; i < x.ranking.count; i++) {
+            const struct rank_row *r = &x.ranking.rows[i];
+            assert_true(r->memory.total <= r->gpu->figures[GPU_MEMORY].value);
+            assert_near(r->compute_s + r->memory_s + r->optimizer_s + r->exposed_comm_s + r->bubble_s +
+                            r->straggler_s,
+                        r->step_s.mid, 1e-12);
+            assert_near(r->cost_per_mega * workload_units_per_step(&x.workload) / 1e6, r->cost.mid, 1e-12);
+        }
+        close_examples(&x);
+    }
+}
+
+/* ---- by hand ---- */
+
+/* LoRA of rank 4 on q [64, 64] in two blocks: 2 x 4 x 128 = 1024 parameters, 2048 bytes of gradient, one
+ * bucket: 2 (n-1)/n S / busbw = 2048 / 50e9. Of full training it is 340,000 bytes. */
+static void lora_reduces_the_gradients_of_its_adapters_alone(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 2)->device_count = 2;
+    w.workload.lora_rank = 4;
+    w.workload.lora_targets = 1u << LORA_Q;
+    rank(&w);
+    assert_near(row_of(&w, "acme a")->exposed_comm_s, 2048 / 50e9, 1e-9);
+    close_world(&w);
+}
+
+/* A list of products: n devices each run 1/n of it, without communication. 2 x 4096^3 FLOP at 80 TFLOP/s. */
+static void a_list_of_products_costs_its_flop(void **state) {
+    (void)state;
+    struct world w;
+    struct step_op item = {.op = op_gemm(4096, 4096, 4096, DTYPE_BF16), .phase = STEP_FORWARD, .count = 1};
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 2);
+    add_offer(&w, "a2", "ALPHA-16GB", 2)->device_count = 2;
+    w.workload = (struct workload){.name = "list",
+                                   .kind = WORKLOAD_GEMMS,
+                                   .global_batch = 1,
+                                   .max_micro_batch = 1,
+                                   .precisions = {DTYPE_BF16},
+                                   .precision_count = 1};
+    step_ops_add(&w.workload.gemms, &item);
+    rank(&w);
+    double once_s = 2 * 4096.0 * 4096 * 4096 / 80e12;
+    assert_near(row_of(&w, "acme a")->step_s.mid, once_s, 1e-12);
+    assert_near(row_of(&w, "acme a2")->compute_s, once_s / 2, 1e-12);
+    assert_same(row_of(&w, "acme a2")->exposed_comm_s, 0);
+    close_world(&w);
+    step_ops_free(&w.workload.gemms);
+}
+
+/* 2.5e9 parameters at 16 bytes: 40 GB, on four cards of 16 GiB only when sharded; on one of them not at all.
+ */
+static void shards_what_one_card_cannot_hold(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    add_offer(&w, "one", "ALPHA-16GB", 2);
+    add_offer(&w, "four", "ALPHA-16GB", 8)->device_count = 4;
+    w.workload.parameters = 2.5e9;
+    rank(&w);
+    assert_int_equal(w.ranking.count, 1);
+    const struct rank_row *r = row_of(&w, "acme four");
+    assert_false(layout_is_plain(&r->layout));
+    assert_true(r->layout.zero > 0 || r->layout.tensor * r->layout.pipeline > 1);
+    assert_true(r->memory.total <= 16 * 1073741824.0);
+    assert_reason(&w, "does not fit: needs 38.2 GiB on each ALPHA-16GB, has 16 GiB", 1);
+    close_world(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(llama3_70b_is_never_ranked_where_its_state_does_not_fit),
+        cmocka_unit_test(every_row_fits_and_its_parts_add_up),
+        cmocka_unit_test(lora_reduces_the_gradients_of_its_adapters_alone),
+        cmocka_unit_test(a_list_of_products_costs_its_flop),
+        cmocka_unit_test(shards_what_one_card_cannot_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
