@@ -46,9 +46,25 @@ static int add_shapes(struct plan *out, const struct plan_request *r, enum dtype
     return 0;
 }
 
+/* On a CPU one execution of a large model's product takes minutes and its operands gigabytes: it is cut,
+ * whole products first, then the longest edge by halves, until a case holds several. Rates are flat at such
+ * sizes, and who asks for the whole product's rate is told that it comes from another shape. */
+static struct op bounded(const struct op *op) {
+    static const double most_flop = 1e11;
+    struct op cut = *op;
+    while (op_flop(&cut) > most_flop) {
+        int64_t *longest = cut.m >= cut.n ? &cut.m : &cut.n;
+        longest = *longest >= cut.k ? longest : &cut.k;
+        longest = cut.batch > 1 ? &cut.batch : longest;
+        *longest = (*longest + 1) / 2;
+    }
+    return cut;
+}
+
 static void add_step_op(struct plan *out, const struct plan_request *r, const struct op *op) {
     if (op->kind == OP_GEMM) {
-        add_gemm(out, r, op);
+        struct op measured = r->device->is_gpu ? *op : bounded(op);
+        add_gemm(out, r, &measured);
     } else if (op->kind == OP_ATTENTION && !r->device->is_gpu) {
         struct op parts[OP_MAX_PARTS];
         size_t count = op_unfused_attention(op, parts);

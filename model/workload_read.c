@@ -411,7 +411,7 @@ static int read_list(struct csv *c, struct workload *out, struct err *e) {
     const char *slash = strrchr(csv_name(c), '/'), *stem = slash ? slash + 1 : csv_name(c);
     out->kind = WORKLOAD_GEMMS;
     out->name = arena_strndup(&out->arena, stem, strcspn(stem, "."));
-    out->title = arena_printf(&out->arena, "%zu kinds of matrix products", out->gemms.count);
+    out->title = arena_printf(&out->arena, "matrix products of a list, rows: %zu", out->gemms.count);
     out->source = arena_strdup(&out->arena, csv_name(c));
     out->global_batch = out->max_micro_batch = 1;
     return 0;
