@@ -23,7 +23,7 @@ struct workload_options {
 static const struct opt rows[] = {
     {.name = "devices", .type = OPT_INT, .offset = FIELD(devices), .def = "1", .min = 1, .max = 1024,
      .value_name = "N", .help = "lay it on N devices of one node"},
-    {.name = "memory", .type = OPT_SIZE, .offset = FIELD(memory_bytes), .min = 1, .max = 1e15,
+    {.name = "memory", .type = OPT_SIZE, .offset = FIELD(memory_bytes), .min = 1e6, .max = 1e15,
      .value_name = "SIZE", .help = "memory of each device (80GB, 80GiB): shows the layout and its bytes"},
     {.name = "dtype", .type = OPT_STRING, .offset = FIELD(dtype), .value_name = "DTYPE",
      .help = "number format; default: the first of the workload's"},
