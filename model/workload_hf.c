@@ -104,7 +104,7 @@ static int read_sizes(struct conversion *c, struct err *e) {
     if (json_object_get(config, "head_dim") && get_size(config, "head_dim", -1, &w->head_size, e))
         return -1;
     w->head_size = w->head_size < 0 ? 0 : w->head_size;
-    if (!w->head_size && w->hidden % w->heads)
+    if (!w->head_size && w->heads > 0 && w->hidden % w->heads)
         return err_set(e, ERR_PARSE, "%s: %" PRId64 " does not divide %s %" PRId64 "; add head_dim", f->heads,
                        w->heads, f->hidden, w->hidden);
     w->vocab_padded = (w->vocab + 63) / 64 * 64;
@@ -135,6 +135,11 @@ static int read_words(struct conversion *c, struct err *e) {
     return f->head == HEAD_MLM ? get_size(c->config, "type_vocab_size", 2, &w->token_types, e) : 0;
 }
 
+/* As many as hold this many tokens, rounded up. */
+static int64_t sequences_of(int64_t tokens, int64_t sequence) {
+    return sequence > 0 ? (tokens + sequence - 1) / sequence : 1;
+}
+
 static int read_job(struct conversion *c, struct err *e) {
     const struct workload_hf *r = c->request;
     struct workload *w = &c->w;
@@ -146,8 +151,8 @@ static int read_job(struct conversion *c, struct err *e) {
     if (w->sequence > context)
         return err_set(e, ERR_USAGE, "--sequence: %" PRId64 " is above %s %" PRId64, w->sequence,
                        c->family->context, context);
-    w->global_batch = r->global_batch ? r->global_batch : (524288 + w->sequence - 1) / w->sequence;
-    w->max_micro_batch = 65536 / w->sequence > 1 ? 65536 / w->sequence : 1;
+    w->global_batch = r->global_batch ? r->global_batch : sequences_of(524288, w->sequence);
+    w->max_micro_batch = sequences_of(65536, w->sequence);
     w->parameters = workload_shape_parameters(w, &w->lookup_parameters);
     return 0;
 }

@@ -144,7 +144,7 @@ static void block_linears(const struct expansion *x, struct linear out[LINEAR_CO
     int64_t rows = x->tokens;
     double experts = 1;
     if (w->experts) { /* what this rank's experts are sent, in equal shares */
-        experts = (double)(w->experts / x->l->expert);
+        experts = (double)w->experts / (double)x->l->expert;
         rows = split(x->tokens * w->experts_active * x->l->expert, w->experts);
     }
     out[LINEAR_QKV] = (struct linear){x->tokens, w->hidden, (x->heads + 2 * x->kv_heads) * size, 1,
@@ -214,7 +214,7 @@ static void add_forward(struct expansion *x) {
     int64_t vocab = split(w->vocab_padded, x->l->tensor);
     x->phase = STEP_FORWARD;
     add_rows(x, OP_EMBEDDING, OP_FORWARD, w->hidden, 1);
-    add_layers_forward(x, (double)(w->layers / x->l->pipeline));
+    add_layers_forward(x, (double)w->layers / (double)x->l->pipeline);
     add_norm(x, OP_FORWARD, 1);
     add_mlm(x, OP_FORWARD);
     add_gemm(x, x->tokens, vocab, w->hidden, false, true, 1);
