@@ -82,7 +82,73 @@ static void every_row_fits_and_its_parts_add_up(void **state) {
     }
 }
 
+/* (p - 1) / m of a pipeline's busy time, its waits for neighbours included: Narayanan et al. 2021,
+ * section 2.2. */
+static void a_pipeline_pays_its_bubble(void **state) {
+    (void)state;
+    struct examples x;
+    size_t seen = 0;
+    rank_examples(&x, "llama3-8b");
+    for (size_t i = 0; i < x.ranking.count; i++) {
+        const struct rank_row *r = &x.ranking.rows[i];
+        if (r->layout.pipeline == 1) {
+            assert_same(r->bubble_s, 0);
+            continue;
+        }
+        double share = (double)(r->layout.pipeline - 1) / (double)r->layout.accumulation;
+        double busy_s = r->compute_s + r->memory_s;
+        assert_true(r->bubble_s >= share * busy_s * (1 - 1e-12));
+        assert_true(r->bubble_s <= share * (busy_s + r->exposed_comm_s) * (1 + 1e-12));
+        seen++;
+    }
+    assert_true(seen > 0);
+    close_examples(&x);
+}
+
+/* Mixtral with one expert on each of 8 H200 (busbw 482 GB/s): in each of 32 blocks 4 all-to-alls of 2 x s b h
+ * in 2 bytes, each (n - 1) / n = 7/8 of that over the bus, and nothing hides them. What comes on top is at
+ * most the all-reduce of all gradients of a rank. */
+static void expert_ranks_pay_their_all_to_alls(void **state) {
+    (void)state;
+    struct examples x;
+    size_t seen = 0;
+    rank_examples(&x, "mixtral-8x7b");
+    for (size_t i = 0; i < x.ranking.count; i++) {
+        const struct rank_row *r = &x.ranking.rows[i];
+        if (r->layout.expert != 8 || strcmp(r->gpu->name, "H200-SXM-141GB") != 0)
+            continue;
+        double passes = r->layout.recompute ? 1.5 : 1;
+        double bytes = passes * 32 * 4 * 2 * 4096.0 * (double)r->layout.micro_batch * 4096 * 2;
+        double all_to_all_s = (double)r->layout.accumulation * bytes * 7 / 8 / 482e9;
+        double gradients_s = 2 * 7 / 8.0 * r->memory.gradients / 482e9;
+        assert_true(r->exposed_comm_s > all_to_all_s);
+        assert_true(r->exposed_comm_s < all_to_all_s + gradients_s);
+        seen++;
+    }
+    assert_true(seen > 0);
+    close_examples(&x);
+}
+
 /* ---- by hand ---- */
+
+/* 2,097,152 tokens leave 2 x 17 x 64 values in 2 bytes and logits of 1024 x 6 bytes each: 22 GB, or 18 GB
+ * when recomputed, on a card of 16 GiB; a pipeline's last stage has all the logits. Two tensor ranks halve
+ * both. Each of 8 micro-batches waits for 4 all-reduces of s h x 2 bytes in each of two blocks: 2 (n-1)/n = 1
+ * over 50 GB/s. There are no gradients to share. */
+static void tensor_ranks_pay_four_all_reduces_a_block(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 2)->device_count = 2;
+    w.workload.sequence = 2097152;
+    rank(&w);
+    const struct rank_row *r = row_of(&w, "acme a");
+    assert_int_equal(r->layout.tensor, 2);
+    assert_false(r->layout.recompute);
+    assert_int_equal(r->layout.accumulation, 8);
+    assert_near(r->exposed_comm_s, 8 * 4 * 2 * (2097152.0 * 64 * 2) / 50e9, 1e-12);
+    close_world(&w);
+}
 
 /* LoRA of rank 4 on q [64, 64] in two blocks: 2 x 4 x 128 = 1024 parameters, 2048 bytes of gradient, one
  * bucket: 2 (n-1)/n S / busbw = 2048 / 50e9. Of full training it is 340,000 bytes. */
@@ -145,6 +211,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llama3_70b_is_never_ranked_where_its_state_does_not_fit),
         cmocka_unit_test(every_row_fits_and_its_parts_add_up),
+        cmocka_unit_test(a_pipeline_pays_its_bubble),
+        cmocka_unit_test(expert_ranks_pay_their_all_to_alls),
+        cmocka_unit_test(tensor_ranks_pay_four_all_reduces_a_block),
         cmocka_unit_test(lora_reduces_the_gradients_of_its_adapters_alone),
         cmocka_unit_test(a_list_of_products_costs_its_flop),
         cmocka_unit_test(shards_what_one_card_cannot_hold),
