@@ -242,7 +242,7 @@ static int fill_one(const struct workload_options *o, const struct data *data, c
     add_figure(t, "job", w.name, NAN, "", w.title);
     add_shapes(t, &w);
     add_step(t, &w);
-    add_figure(t, "layout", fits ? "chosen" : "smallest", NAN, "", layout_describe(&layout, text));
+    add_figure(t, "layout", fits ? "first that fits" : "smallest", NAN, "", layout_describe(&layout, text));
     add_ops(t, &w, &layout);
     if (known)
         add_memory(t, &memory, fits, has_bytes);

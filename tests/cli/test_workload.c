@@ -31,7 +31,7 @@ static void every_format_has_every_workload(void **state) {
 static void shows_the_layout_and_its_bytes(void **state) {
     (void)state;
     succeeds("$S workload llama3-8b --devices 8 --memory 80GiB --format csv > c.csv && "
-             "grep -q 'layout,chosen,,,\"DP 8, ZeRO-2, 1 x 16 in bf16\"' c.csv && "
+             "grep -q 'layout,first that fits,,,\"DP 8, ZeRO-2, 1 x 16 in bf16\"' c.csv && "
              "grep -q 'device,optimizer,12045391872,B' c.csv && "
              "grep -q 'device,in all,73924740608,B,fits' c.csv");
     succeeds("$S workload llama3-70b --devices 8 --memory 80GiB --format csv > d.csv && "

@@ -150,6 +150,42 @@ static void tensor_ranks_pay_four_all_reduces_a_block(void **state) {
     close_world(&w);
 }
 
+/* One head and three blocks: neither tensor nor pipeline ranks divide them, so only ZeRO shards. */
+static const struct rank_row *rank_indivisible(struct world *w, double parameters) {
+    open_world(w);
+    add_offer(w, "a", "ALPHA-16GB", 2)->device_count = 2;
+    w->workload.heads = 1;
+    w->workload.layers = 3;
+    w->workload.parameters = parameters;
+    w->workload.lora_rank = parameters > 2e9 ? 4 : 0;
+    w->workload.lora_targets = 1u << LORA_Q;
+    rank(w);
+    return row_of(w, "acme a");
+}
+
+/* 1.2e9 parameters: 19.2 GB of state, 12 GB with the optimizer in two. A reduce-scatter and a gather of 2.4
+ * GB are one all-reduce: 2 (n-1)/n = 1, 48 ms, next to microseconds of products that could hide it. */
+static void zero_1_moves_what_plain_data_parallelism_moves(void **state) {
+    (void)state;
+    struct world w;
+    const struct rank_row *r = rank_indivisible(&w, 1.2e9);
+    assert_int_equal(r->layout.zero, 1);
+    assert_near(r->exposed_comm_s, 2.4e9 / 50e9, 0.01);
+    close_world(&w);
+}
+
+/* LoRA on 1e10 frozen parameters: 20 GB of weights, in two by ZeRO-3 alone. Each of 1 micro-batch gathers
+ * them forward and backward, each half of an all-reduce: 2 x 10 GB over 50 GB/s. */
+static void zero_3_gathers_frozen_weights_too(void **state) {
+    (void)state;
+    struct world w;
+    const struct rank_row *r = rank_indivisible(&w, 1e10);
+    assert_int_equal(r->layout.zero, 3);
+    assert_int_equal(r->layout.accumulation, 1);
+    assert_near(r->exposed_comm_s, 2 * 10e9 / 50e9, 0.01);
+    close_world(&w);
+}
+
 /* LoRA of rank 4 on q [64, 64] in two blocks: 2 x 4 x 128 = 1024 parameters, 2048 bytes of gradient, one
  * bucket: 2 (n-1)/n S / busbw = 2048 / 50e9. Of full training it is 340,000 bytes. */
 static void lora_reduces_the_gradients_of_its_adapters_alone(void **state) {
@@ -214,6 +250,8 @@ int main(void) {
         cmocka_unit_test(a_pipeline_pays_its_bubble),
         cmocka_unit_test(expert_ranks_pay_their_all_to_alls),
         cmocka_unit_test(tensor_ranks_pay_four_all_reduces_a_block),
+        cmocka_unit_test(zero_1_moves_what_plain_data_parallelism_moves),
+        cmocka_unit_test(zero_3_gathers_frozen_weights_too),
         cmocka_unit_test(lora_reduces_the_gradients_of_its_adapters_alone),
         cmocka_unit_test(a_list_of_products_costs_its_flop),
         cmocka_unit_test(shards_what_one_card_cannot_hold),
