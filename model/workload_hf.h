@@ -10,7 +10,7 @@
 
 struct workload_hf {
     const char *config;   /* path of config.json, for sources and messages                      */
-    const char *name;     /* of the workload; NULL = the config's _name_or_path, its folder's name */
+    const char *name;     /* of the workload; NULL = the end of its _name_or_path, else model_type */
     int64_t sequence;     /* 0 = the config's context, at most 4096                            */
     int64_t global_batch; /* sequences; 0 = as many as make 524,288 tokens                       */
 };
