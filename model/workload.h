@@ -86,8 +86,8 @@ struct workload {
  * ERR_NOT_FOUND lists the names there are.
  *
  * CSV: a header of m,n,k and any of batch,dtype,count,phase (forward, backward); each row a product that a
- * step executes `count` times. dtype: one for all rows (default bf16). n devices each run a share of 1/n of
- * the lists, without communication. */
+ * step executes `count` times. dtype: one for all rows; without it the first of bf16, fp16, fp32 that the
+ * device has. n devices each run a share of 1/n of the lists, without communication. */
 int workload_load(const struct data *data, const char *name, struct workload *out, struct err *e) MUST_CHECK;
 /* From the text of such a file; name is for messages. */
 int workload_parse(const char *name, const char *bytes, size_t length, struct workload *out,

@@ -31,27 +31,41 @@ static const char *list_field(struct csv *c, char **fields, int column, const ch
     return at >= 0 && *fields[at] ? fields[at] : def;
 }
 
-static int read_list_row(struct csv *c, char **fields, struct workload *out, struct err *e) {
-    static const char *const phases[] = {"forward", "backward", NULL};
-    int64_t sizes[LIST_DTYPE];
+/* One format for the whole list; without the column the device's own choice. */
+static int read_dtype(struct csv *c, char **fields, struct workload *out, struct err *e) {
+    static const enum dtype usual[] = {DTYPE_BF16, DTYPE_FP16, DTYPE_FP32};
+    int at = csv_column(c, list_columns[LIST_DTYPE]);
     enum dtype t;
-    for (int i = 0; i < LIST_DTYPE; i++)
-        if (read_size(c, i, list_field(c, fields, i, i <= LIST_K ? "" : "1"), i == LIST_COUNT ? 1e9 : 1 << 24,
-                      &sizes[i], e) != 0)
-            return -1;
-    if (dtype_parse(list_field(c, fields, LIST_DTYPE, "bf16"), &t, e) != 0) {
-        e->code = ERR_PARSE;
+    if (at < 0) {
+        memcpy(out->precisions, usual, sizeof usual);
+        out->precision_count = sizeof usual / sizeof usual[0];
+        return 0;
+    }
+    if (dtype_parse(fields[at], &t, e) != 0) {
+        e->code = ERR_PARSE; /* here the word comes from a file */
         return err_wrap(e, "line %zu: column dtype", csv_line(c));
     }
     if (out->precision_count > 0 && out->precisions[0] != t)
         return err_set(e, ERR_PARSE, "line %zu: column dtype: %s after %s; split the list, one format each",
                        csv_line(c), dtype_name(t), dtype_name(out->precisions[0]));
+    out->precisions[0] = t;
+    out->precision_count = 1;
+    return 0;
+}
+
+static int read_list_row(struct csv *c, char **fields, struct workload *out, struct err *e) {
+    static const char *const phases[] = {"forward", "backward", NULL};
+    int64_t sizes[LIST_DTYPE];
+    for (int i = 0; i < LIST_DTYPE; i++)
+        if (read_size(c, i, list_field(c, fields, i, i <= LIST_K ? "" : "1"), i == LIST_COUNT ? 1e9 : 1 << 24,
+                      &sizes[i], e) != 0)
+            return -1;
+    if (read_dtype(c, fields, out, e) != 0)
+        return -1;
     int phase = workload_find_word(list_field(c, fields, LIST_PHASE, "forward"), phases, e);
     if (phase < 0)
         return err_wrap(e, "line %zu: column phase", csv_line(c));
-    out->precisions[0] = t;
-    out->precision_count = 1;
-    struct step_op item = {.op = op_gemm(sizes[LIST_M], sizes[LIST_N], sizes[LIST_K], t),
+    struct step_op item = {.op = op_gemm(sizes[LIST_M], sizes[LIST_N], sizes[LIST_K], out->precisions[0]),
                            .phase = phase ? STEP_BACKWARD : STEP_FORWARD,
                            .count = (double)sizes[LIST_COUNT]};
     item.op.batch = sizes[LIST_BATCH];

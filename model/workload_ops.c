@@ -298,8 +298,10 @@ static void add_cnn(struct expansion *x) {
 static void add_list(struct expansion *x) {
     for (size_t i = 0; i < x->w->gemms.count; i++) {
         const struct step_op *item = &x->w->gemms.items[i];
+        struct op op = op_gemm(item->op.m, item->op.n, item->op.k, x->dtype);
+        op.batch = item->op.batch;
         x->phase = item->phase;
-        add(x, item->op, item->count);
+        add(x, op, item->count);
     }
 }
 

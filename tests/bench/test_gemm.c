@@ -170,6 +170,25 @@ static void cuts_products_that_a_cpu_cannot_repeat_in_a_cases_time(void **state)
     workload_free(&llama);
 }
 
+/* The first convolution of 256 images has 3,211,264 rows, and its weight gradient as many terms: four
+ * halvings leave 200,704. */
+static void cuts_edges_that_the_check_cannot_sum(void **state) {
+    (void)state;
+    struct err e;
+    struct plan p;
+    const struct data embedded = {0};
+    struct workload resnet;
+    assert_int_equal(workload_load(&embedded, "resnet50", &resnet, &e), 0);
+    struct plan_request r = {.device = &gpu, .devices = 1, .workload = &resnet, .seconds = 1};
+    assert_int_equal(plan_gemm(&r, &p, &e), 0);
+    for (size_t i = 0; i < p.count; i++)
+        assert_true(p.cases[i].op.m <= 1 << 18 && p.cases[i].op.n <= 1 << 18 && p.cases[i].op.k <= 1 << 18);
+    struct op first = op_gemm(200704, 64, 147, resnet.precisions[0]);
+    assert_true(has(&p, &first));
+    plan_free(&p);
+    workload_free(&resnet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweeps_squares_by_default),
@@ -177,6 +196,7 @@ int main(void) {
         cmocka_unit_test(refuses_a_malformed_shape_and_says_which),
         cmocka_unit_test(plans_a_workloads_own_shapes_once_each_and_one_large_square),
         cmocka_unit_test(leaves_attention_to_the_fused_kernel_on_a_gpu),
+        cmocka_unit_test(cuts_edges_that_the_check_cannot_sum),
         cmocka_unit_test(cuts_products_that_a_cpu_cannot_repeat_in_a_cases_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,11 @@ static void reads_products_with_their_counts(void **state) {
     workload_free(&w);
     assert_ok(load_text("m,n,k\n8,8,8\n", &w, &e), &e);
     assert_int_equal(w.precisions[0], DTYPE_BF16);
+    assert_int_equal(w.precision_count, 3);
+    l.dtype = DTYPE_FP32; /* a device that has no 16 bit */
+    workload_expand(&w, &l, &ops);
+    assert_int_equal(ops.items[0].op.dtype, DTYPE_FP32);
+    step_ops_free(&ops);
     workload_free(&w);
 }
 
@@ -64,6 +69,7 @@ static void a_bad_list_is_refused_naming_line_and_column(void **state) {
         {"m,n,k\n1,2\n", "line 2: 2 fields, but the header has 3"},
         {"m,n,k,dtype\n1,2,3,fp23\n", "line 2: column dtype"},
         {"m,n,k,dtype\n1,2,3,bf16\n1,2,3,fp16\n", "line 3: column dtype: fp16 after bf16"},
+        {"m,n,k,dtype\n1,2,3,\n", "line 2: column dtype"},
         {"m,n,k,phase\n1,2,3,sideways\n", "line 2: column phase: value: unknown word 'sideways'"},
         {"m,n,k,batch\n16777216,16777216,1,1\n", "line 2: its operands"},
         {"m,n,k,count\n1,2,3,0\n", "line 2: column count: '0'"},
