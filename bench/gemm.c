@@ -2,6 +2,7 @@
 
 #include "model/layout.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +47,29 @@ static int add_shapes(struct plan *out, const struct plan_request *r, enum dtype
     return 0;
 }
 
+/* Cut, whole products first, then the longest edge by halves: on a CPU one execution of a large model's
+ * product takes minutes and its operands gigabytes; and everywhere the host's check of an element sums a
+ * whole edge, which in the weight gradient of a convolution is millions of terms. Rates are flat at such
+ * sizes, and who asks for the whole product's rate is told that it comes from another shape. */
+static struct op bounded(const struct op *op, bool is_gpu) {
+    static const int64_t longest_edge = 1 << 18;
+    const double most_flop = is_gpu ? INFINITY : 1e11;
+    struct op cut = *op;
+    for (;;) {
+        int64_t *longest = cut.m >= cut.n ? &cut.m : &cut.n;
+        longest = *longest >= cut.k ? longest : &cut.k;
+        bool long_edge = *longest > longest_edge, heavy = op_flop(&cut) > most_flop;
+        if (!long_edge && !heavy)
+            return cut;
+        longest = cut.batch > 1 && !long_edge ? &cut.batch : longest;
+        *longest = (*longest + 1) / 2;
+    }
+}
+
 static void add_step_op(struct plan *out, const struct plan_request *r, const struct op *op) {
     if (op->kind == OP_GEMM) {
-        add_gemm(out, r, op);
+        struct op measured = bounded(op, r->device->is_gpu);
+        add_gemm(out, r, &measured);
     } else if (op->kind == OP_ATTENTION && !r->device->is_gpu) {
         struct op parts[OP_MAX_PARTS];
         size_t count = op_unfused_attention(op, parts);

@@ -99,7 +99,7 @@ static int list_workloads(struct err *e) {
             *dot = '\0';
         if (workload_load(&data, name, &w, e))
             return -1;
-        printf("  %-12s %s\n", w.name, w.title);
+        printf("  %-15s %s\n", w.name, w.title);
         workload_free(&w);
     }
     return 0;

@@ -20,7 +20,7 @@ struct rank_options {
 /* clang-format off */
 static const struct opt rows[] = {
     {.name = "workload", .type = OPT_STRING, .offset = FIELD(workload),
-     .value_name = "NAME", .help = "training job: a name that `stepcost list` shows, or a .json file; default: the job's, else gpt2-124m"},
+     .value_name = "NAME", .help = "training job: a name that `stepcost workload` shows, or a .json or .csv file; default: the job's, else gpt2-124m"},
     {.name = "global-batch", .type = OPT_INT, .offset = FIELD(global_batch), .min = 1, .max = 1e9,
      .value_name = "N", .help = "samples per step, instead of the job's or the workload's own"},
     {.name = "job", .type = OPT_STRING, .offset = FIELD(job), .value_name = "FILE",

@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_run,    &command_rank, &command_offers, &command_show,
-    &command_verify, &command_list, &command_worker, NULL,
+    &command_run,  &command_rank,     &command_offers, &command_show, &command_verify,
+    &command_list, &command_workload, &command_worker, NULL,
 };
 
 const struct command *command_find(const char *name) {

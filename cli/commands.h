@@ -17,7 +17,7 @@ struct command {
 };
 
 extern const struct command command_run, command_rank, command_offers, command_show, command_verify,
-    command_list, command_worker;
+    command_list, command_workload, command_worker;
 
 extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name);

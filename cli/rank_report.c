@@ -31,11 +31,16 @@ static const struct column full_columns[] = {
     {"memory_s", "memory", COLUMN_NUMBER},
     {"optimizer_s", "optimizer", COLUMN_NUMBER},
     {"exposed_comm_s", "comm", COLUMN_NUMBER},
+    {"bubble_s", "bubble", COLUMN_NUMBER},
     {"straggler_s", "straggler", COLUMN_NUMBER},
     {"dtype", "dtype", COLUMN_TEXT},
     {"micro_batch", "micro-batch", COLUMN_NUMBER},
     {"accumulation", "accumulation", COLUMN_NUMBER},
     {"recompute", "recompute", COLUMN_TEXT},
+    {"tensor_ranks", "TP", COLUMN_NUMBER},
+    {"pipeline_stages", "PP", COLUMN_NUMBER},
+    {"expert_ranks", "EP", COLUMN_NUMBER},
+    {"zero_stage", "ZeRO", COLUMN_NUMBER},
     {"bytes_per_device", "memory", COLUMN_NUMBER},
     {"evidence", "evidence", COLUMN_TEXT},
     {"unverified", "unverified", COLUMN_TEXT},
@@ -97,15 +102,19 @@ static void add_full_run(struct table *t, const struct rank_request *request, co
 
 static void add_full_row(struct table *t, const struct rank_request *request, const struct rank_row *row) {
     add_full_identity(t, row);
-    const double figures[] = {row->cost.mid,       row->cost.low,   row->cost.high, row->cost_per_mtok,
-                              row->step_s.mid,     row->compute_s,  row->memory_s,  row->optimizer_s,
-                              row->exposed_comm_s, row->straggler_s};
+    const double figures[] = {row->cost.mid,       row->cost.low,  row->cost.high,  row->cost_per_mega,
+                              row->step_s.mid,     row->compute_s, row->memory_s,   row->optimizer_s,
+                              row->exposed_comm_s, row->bubble_s,  row->straggler_s};
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         table_number_exact(t, figures[i]);
     table_text(t, dtype_name(row->layout.dtype));
     table_number_exact(t, (double)row->layout.micro_batch);
     table_number_exact(t, (double)row->layout.accumulation);
     table_text(t, yes_no(row->layout.recompute));
+    table_number_exact(t, (double)row->layout.tensor);
+    table_number_exact(t, (double)row->layout.pipeline);
+    table_number_exact(t, (double)row->layout.expert);
+    table_number_exact(t, (double)row->layout.zero);
     table_number_exact(t, row->memory.total);
     table_text(t, evidence_names[row->evidence]);
     table_text(t, yes_no(row->unverified));
@@ -120,9 +129,22 @@ static void add_full_row(struct table *t, const struct rank_request *request, co
     add_full_run(t, request, row);
 }
 
+/* "cost_per_mtok"; of a workload that counts in images, "cost_per_million_images". */
+static void name_unit(struct column *columns, size_t count, const char *unit, char *key, size_t size) {
+    snprintf(key, size, "cost_per_million_%ss", unit);
+    for (size_t i = 0; strcmp(unit, "token") != 0 && i < count; i++)
+        if (strcmp(columns[i].key, "cost_per_mtok") == 0)
+            columns[i].key = columns[i].title = key;
+}
+
 static void print_full(const struct ranking *r, const struct rank_request *request, int format, FILE *out) {
+    enum { COUNT = sizeof full_columns / sizeof full_columns[0] };
     struct table t;
-    table_init(&t, full_columns, sizeof full_columns / sizeof full_columns[0]);
+    struct column columns[COUNT];
+    char key[64];
+    memcpy(columns, full_columns, sizeof columns);
+    name_unit(columns, COUNT, workload_unit(request->workload), key, sizeof key);
+    table_init(&t, columns, COUNT);
     for (size_t i = 0; i < r->count; i++) {
         struct rank_row row = ranking_row(r, i);
         add_full_row(&t, request, &row);
@@ -180,7 +202,10 @@ static void add_short_row(struct table *t, const struct rank_row *row) {
     snprintf(text, sizeof text, row->tie ? "%zu" : "-", row->tie);
     table_number(t, row->tie ? (double)row->tie : NAN, text);
     table_text(t, row->label);
-    snprintf(text, sizeof text, "%lldx %s", (long long)row->layout.devices, device_name(row));
+    char brief[LAYOUT_TEXT_SIZE];
+    layout_brief(&row->layout, brief);
+    snprintf(text, sizeof text, "%lldx %.60s%s%.60s", (long long)row->layout.devices, device_name(row),
+             *brief ? ", " : "", brief);
     table_text(t, text);
     add_money(t, row->price.per_hour.amount, currency);
     snprintf(text, sizeof text, row->step_s.mid < 1000 ? "%.3g" : "%.0f", row->step_s.mid);
@@ -235,10 +260,10 @@ static struct money row_cost(const struct rank_row *row) {
 
 static void print_job(const struct rank_request *request, FILE *out) {
     const struct workload *w = request->workload;
-    char tokens[UNITS_TEXT_SIZE], flop[UNITS_TEXT_SIZE];
-    fprintf(out, "%s: %s; one step = %s tokens, %s\n", w->name, w->title,
-            units_format_count(workload_tokens_per_step(w), tokens),
-            units_format_flop(workload_model_flop(w), flop));
+    char count[UNITS_TEXT_SIZE], flop[UNITS_TEXT_SIZE];
+    double units = workload_units_per_step(w);
+    fprintf(out, "%s: %s; one step = %s %s%s, %s\n", w->name, w->title, units_format_count(units, count),
+            workload_unit(w), units > 1 ? "s" : "", units_format_flop(workload_model_flop(w), flop));
 }
 
 /* "job: 20,000 steps, deadline 10 d, budget $5000.00; dataset 40.0 GB at aws us-east-1" */
@@ -340,7 +365,9 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
           "    family's efficiency (C and D take attention at the GEMM rate); ? rests on an unverified "
           "figure,\n"
           "    * all-reduce assumed from the line rate, ~ a rate taken from another shape\n"
-          "even at/h  the price at which the row costs what its table's first row costs\n",
+          "even at/h  the price at which the row costs what its table's first row costs\n"
+          "devices  where data parallelism alone does not fit: tp, pp, ep tensor, pipeline and expert ranks, "
+          "z ZeRO stage,\n    rc recomputed activations\n",
           out);
     if (has_run(request))
         fputs("run  of the whole job; ! may break its deadline or budget\n", out);

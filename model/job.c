@@ -145,6 +145,12 @@ int job_load_workload(const struct job *j, const char *name, const struct data *
         return name ? -1 : err_wrap(e, "%s", j->path);
     if (!j)
         return 0;
+    if (!isnan(j->tokens) && strcmp(workload_unit(out), "token") != 0) {
+        err_set(e, ERR_PARSE, "%s: tokens: %s counts %ss, not tokens; give samples or steps", j->path,
+                out->name, workload_unit(out));
+        workload_free(out);
+        return -1;
+    }
     if (!isnan(j->global_batch))
         out->global_batch = (int64_t)j->global_batch;
     if (!isnan(j->dataset_bytes))
@@ -158,6 +164,6 @@ double job_steps(const struct job *j, const struct workload *w) {
     if (!isnan(j->steps))
         return j->steps;
     if (!isnan(j->tokens))
-        return ceil(j->tokens / workload_tokens_per_step(w));
+        return ceil(j->tokens / workload_units_per_step(w));
     return ceil(j->samples / (double)w->global_batch);
 }

@@ -40,8 +40,19 @@ static const struct kind_row kinds[OP_KIND_COUNT] = {
     /* read x, write y: mean 1, variance 3, normalise 1, scale and shift 2; read x dy, write dx: normalise 2,
      * two row sums 3, dx 5, sums for the two parameter vectors 3 (vectors of one row are not counted) */
     [OP_LAYERNORM] = {"layernorm", SHAPE_ROWS, false, true, {{7, 2}, {13, 3}}},
+    /* the same without mean and shift */
+    [OP_RMSNORM] = {"rmsnorm", SHAPE_ROWS, false, true, {{4, 2}, {9, 3}}},
+    /* read x for the statistics, read x again, write y; read x dy for two sums, read both again, write dx */
+    [OP_BATCHNORM] = {"batchnorm", SHAPE_ELEMENTS, false, true, {{7, 3}, {13, 5}}},
     /* tanh form; read x, write y; read x dy, write dx */
     [OP_GELU] = {"gelu", SHAPE_ELEMENTS, false, true, {{9, 2}, {18, 3}}},
+    /* silu 4, product 1; read gate up, write y; read gate up dy, write dgate dup */
+    [OP_SWIGLU] = {"swiglu", SHAPE_ELEMENTS, false, true, {{5, 3}, {10, 5}}},
+    /* read x, write y; read y dy, write dx */
+    [OP_RELU] = {"relu", SHAPE_ELEMENTS, false, true, {{1, 2}, {1, 3}}},
+    /* 3x3 windows that step by 2 (9 comparisons for 4 inputs), and it bounds 7x7 averages: read x, write a
+     * quarter; read that, write dx */
+    [OP_POOL] = {"pool", SHAPE_ELEMENTS, false, true, {{2.25, 1.25}, {1, 1.25}}},
     /* read a b, write c */
     [OP_RESIDUAL] = {"residual", SHAPE_ELEMENTS, false, false, {{1, 3}, {0, 0}}},
     /* read the token's row and the position's row, write the sum; read dy, read and write the row's

@@ -27,7 +27,12 @@ enum op_kind {
     OP_ATTENTION,     /* fused softmax(Q K^T) V, forward or backward             */
     OP_SOFTMAX,       /* rows of n; only where attention is not fused            */
     OP_LAYERNORM,     /* rows of n                                               */
+    OP_RMSNORM,       /* rows of n                                               */
+    OP_BATCHNORM,     /* elementwise, in training: statistics of the batch       */
     OP_GELU,          /* elementwise                                             */
+    OP_SWIGLU,        /* elementwise silu(gate) x up; elements = its results     */
+    OP_RELU,          /* elementwise                                             */
+    OP_POOL,          /* max or average pooling; elements = its inputs           */
     OP_RESIDUAL,      /* elementwise c = a + b                                   */
     OP_EMBEDDING,     /* row gather, and scatter-add backward                    */
     OP_CROSS_ENTROPY, /* softmax over n classes with its gradient, rows of n     */
@@ -43,13 +48,13 @@ struct op {
     enum op_kind kind;
     enum dtype dtype;      /* of inputs and outputs in memory                             */
     enum dtype accumulate; /* of sums; DTYPE_FP32 for 16-bit inputs unless said otherwise */
-    enum op_pass pass;     /* ATTENTION, SOFTMAX, LAYERNORM, GELU, EMBEDDING              */
+    enum op_pass pass;     /* ATTENTION SOFTMAX LAYERNORM RMSNORM BATCHNORM GELU SWIGLU RELU POOL EMBEDDING */
     /* GEMM: m n k batch trans. ATTENTION: m = queries, n = keys, k = head size, batch = batch x heads.
-     * Row ops (SOFTMAX, LAYERNORM, CROSS_ENTROPY, EMBEDDING): m rows of n. */
+     * Row ops (SOFTMAX, LAYERNORM, RMSNORM, CROSS_ENTROPY, EMBEDDING): m rows of n. */
     int64_t m, n, k, batch;
     bool trans_a, trans_b;
     bool causal;      /* ATTENTION: the mask is causal; FLOP are counted in full all the same (see op_flop) */
-    int64_t elements; /* COPY SCALE ADD TRIAD GELU RESIDUAL ADAMW ALLREDUCE; FMA: multiply-adds */
+    int64_t elements; /* of an elementwise op; FMA: multiply-adds */
 };
 
 struct op op_gemm(int64_t m, int64_t n, int64_t k, enum dtype t);

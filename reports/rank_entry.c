@@ -68,6 +68,7 @@ static void add_group(const struct rank_group *g, struct rank_row *out) {
     out->memory_s = g->times.memory_s;
     out->optimizer_s = g->times.optimizer_s;
     out->exposed_comm_s = g->times.exposed_comm_s;
+    out->bubble_s = g->times.bubble_s;
     out->straggler_s = g->times.straggler_s;
     out->step_s = g->step;
 }
@@ -84,7 +85,7 @@ void rank_entry_figures(const struct rank_work *w, const struct rank_entry *n, s
                              .goodput_high = spot ? w->goodput_high : 1};
     add_group(g, out);
     out->cost = scaled(spot ? &g->billed_spot : &g->step, out->price.per_hour.amount / 3600);
-    out->cost_per_mtok = out->cost.mid / workload_tokens_per_step(w->request->workload) * 1e6;
+    out->cost_per_mega = out->cost.mid / workload_units_per_step(w->request->workload) * 1e6;
     out->break_even_per_hour = break_even(w, n, (spot ? g->billed_spot : g->step).mid);
 }
 

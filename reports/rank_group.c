@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "model/collective.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,13 +71,47 @@ static const char *rate_reason(struct rank_work *w, const struct rank_group *g, 
                         g->subject.gpu ? g->subject.gpu->name : "");
 }
 
-static int sum_ops(struct rank_work *w, struct rank_group *g, const struct step_ops *ops) {
+/* Rates of one subject: the ops of a step repeat layer by layer, and again in the next layout. */
+struct rate_cache {
+    struct cached_rate {
+        struct op op;
+        struct rate rate;
+        bool found;
+    } * items;
+    size_t count, capacity, next;
+};
+
+static bool same_op(const struct op *a, const struct op *b) {
+    return a->kind == b->kind && a->pass == b->pass && a->dtype == b->dtype && a->m == b->m && a->n == b->n &&
+           a->k == b->k && a->batch == b->batch && a->elements == b->elements && a->trans_a == b->trans_a &&
+           a->trans_b == b->trans_b && a->causal == b->causal && a->accumulate == b->accumulate;
+}
+
+static const struct cached_rate *rate_of(struct rank_work *w, const struct evidence_subject *s,
+                                         struct rate_cache *cache, const struct op *op) {
+    for (size_t i = 0; i < cache->count; i++) { /* from where the last one was: layers repeat in order */
+        size_t at = (cache->next + i) % cache->count;
+        if (same_op(&cache->items[at].op, op)) {
+            cache->next = at + 1;
+            return &cache->items[at];
+        }
+    }
+    cache->items = xgrow(cache->items, sizeof *cache->items, cache->count, &cache->capacity);
+    struct cached_rate *made = &cache->items[cache->count++];
+    *made = (struct cached_rate){.op = *op};
+    made->found = evidence_rate(&w->base, s, op, &made->rate);
+    return made;
+}
+
+static int sum_ops(struct rank_work *w, struct rank_group *g, const struct step_ops *ops,
+                   struct rate_cache *cache) {
     double grade_s[EVIDENCE_D + 1] = {0};
     for (size_t i = 0; i < ops->count; i++) {
         const struct step_op *item = &ops->items[i];
-        struct rate rate;
+        const struct cached_rate *cached = rate_of(w, &g->subject, cache, &item->op);
+        const struct rate rate = cached->rate;
         const char *unit;
-        if (!evidence_rate(&w->base, &g->subject, &item->op, &rate)) {
+        if (!cached->found) {
             g->reason = rate_reason(w, g, &item->op);
             return -1;
         }
@@ -93,34 +128,92 @@ static int sum_ops(struct rank_work *w, struct rank_group *g, const struct step_
     return 0;
 }
 
-/* ---- the gradient's way through the stages ---- */
+/* ---- collectives ---- */
 
-/* Parameters of one transformer block: attention 4 h^2 + 4 h, feed-forward 2 h f + h + f, two layer
- * norms 4 h. */
-static double block_parameters(const struct workload *w) {
-    double h = (double)w->hidden, f = (double)w->ffn;
-    return 4 * h * h + 2 * h * f + 9 * h + f;
-}
+/* Shares of an all-reduce that the gradients and the weights move: a reduce-scatter or an all-gather is half
+ * of one (Rajbhandari et al. 2020, section 7). Stages 0 to 2 leave the weights' gather to the last
+ * micro-batch. */
+static const struct zero_row {
+    double gradient_last, gather_last, gradient_early, gather_early, gather_forward;
+} zero_rows[] = {{1, 0, 0, 0, 0}, {0.5, 0.5, 0, 0, 0}, {0.5, 0.5, 0.5, 0, 0}, {0.5, 0.5, 0.5, 0.5, 0.5}};
 
-/* Blocks finish in stages 1 to `layers` (the head is stage 0); the rest, with an embedding that shares its
- * weights with the head, is final only in the last stage. */
 static void spread_gradients(const struct workload *w, struct rank_group *g) {
-    double total = workload_gradient_bytes(w, g->layout.dtype);
-    double block = fmin(total * block_parameters(w) / w->parameters, total / (double)w->layers);
     struct step_model *m = &g->model;
-    for (size_t i = 1; i <= (size_t)w->layers && i < m->stage_count; i++) {
-        m->stages[i].gradient_bytes = block;
-        total -= block;
+    const struct layout *l = &g->layout;
+    const struct zero_row *row = &zero_rows[l->zero];
+    struct workload_parameters p;
+    double width = dtype_bytes(l->dtype), bytes = width < 4 ? 2 : width, trained = 0;
+    for (size_t i = 0; i < m->stage_count; i++)
+        trained += workload_stage_parameters(w, l, i);
+    workload_parameters(w, &p);
+    /* stage 3 gathers what is frozen too */
+    double frozen = l->zero == 3 ? (p.total - p.trained) / (double)(l->tensor * l->pipeline) : 0;
+    for (size_t i = 0; i < m->stage_count; i++) {
+        double gradient = bytes * workload_stage_parameters(w, l, i);
+        double gather = gradient + bytes * frozen / (double)m->stage_count;
+        m->stages[i].gradient_bytes = row->gradient_last * gradient + row->gather_last * gather;
+        m->stages[i].early_bytes = row->gradient_early * gradient + row->gather_early * gather;
     }
-    m->stages[m->stage_count - 1].gradient_bytes += total;
+    m->forward_bytes = row->gather_forward * bytes * (trained + frozen);
 }
 
-static size_t count_stages(const struct step_ops *ops) {
-    int64_t last = 0;
-    for (size_t i = 0; i < ops->count; i++)
-        if (ops->items[i].phase == STEP_BACKWARD && ops->items[i].layer_from_end > last)
-            last = ops->items[i].layer_from_end;
-    return (size_t)last + 1;
+/* A collective that compute waits for: over how many ranks, and how many bytes of a micro-batch. */
+struct critical {
+    int64_t ranks;
+    enum collective kind;
+    double size_bytes;
+};
+
+/* Of a micro-batch, forward and backward. Tensor ranks: 4 all-reduces of s b h a block (Shoeybi et al. 2019,
+ * section 3; 2 more when it is recomputed). Experts: 2 all-to-alls each way, of each token once for each
+ * expert it meets (Lepikhin et al. 2020, section 3.2). Pipeline: the activations on and their gradients back,
+ * both of s b h over the tensor ranks. */
+static void list_critical(const struct workload *w, const struct layout *l, struct critical out[3]) {
+    double width = dtype_bytes(l->dtype), layers = (double)w->layers / (double)l->pipeline;
+    double passes = l->recompute ? 1.5 : 1;
+    double sbh = (double)(l->micro_batch * w->sequence * w->hidden) * (width < 4 ? 2 : width);
+    out[0] = (struct critical){l->tensor, COLLECTIVE_ALLREDUCE, passes * 4 * layers * sbh};
+    out[1] = (struct critical){l->expert, COLLECTIVE_ALL_TO_ALL,
+                               passes * 4 * layers * sbh * (double)w->experts_active};
+    out[2] = (struct critical){l->pipeline > 1 ? 2 : 1, COLLECTIVE_SEND_RECV, 2 * sbh / (double)l->tensor};
+}
+
+static int add_collective(struct rank_work *w, struct rank_group *g, int64_t ranks, double bus_bytes,
+                          double *busbw_bytes_per_s) {
+    struct rate rate;
+    bool assumed;
+    if (!evidence_busbw(&w->base, &g->subject, ranks, &rate, &assumed)) {
+        g->reason = "several devices without an all-reduce in their record";
+        return -1;
+    }
+    g->comm_assumed |= assumed;
+    *busbw_bytes_per_s = rate.per_s;
+    group_add_rate(g, RANK_COMM, &rate, bus_bytes / rate.per_s);
+    return 0;
+}
+
+/* Its share of the step is known only after the walk: it takes no part in the grade. */
+static int add_comm(struct rank_work *w, struct rank_group *g) {
+    struct critical critical[3];
+    struct step_model *m = &g->model;
+    int64_t ranks = layout_data_ranks(&g->layout);
+    double busbw, bytes = 0;
+    list_critical(w->request->workload, &g->layout, critical);
+    for (size_t i = 0; i < sizeof critical / sizeof critical[0]; i++) {
+        if (critical[i].ranks < 2)
+            continue;
+        double factor = collective_bus_factor(critical[i].kind, (size_t)critical[i].ranks);
+        double bus_bytes = factor * critical[i].size_bytes;
+        if (add_collective(w, g, critical[i].ranks, m->micro_batches * bus_bytes, &busbw))
+            return -1;
+        m->critical_comm_s += bus_bytes / busbw;
+    }
+    for (size_t i = 0; i < m->stage_count; i++)
+        bytes += m->stages[i].gradient_bytes + (m->micro_batches - 1) * m->stages[i].early_bytes;
+    if (ranks < 2 || !(bytes > 0))
+        return 0;
+    double factor = collective_bus_factor(COLLECTIVE_ALLREDUCE, (size_t)ranks);
+    return add_collective(w, g, ranks, factor * bytes, &m->busbw_bytes_per_s);
 }
 
 /* ---- the group ---- */
@@ -137,59 +230,90 @@ static int choose_precision(struct rank_work *w, struct rank_group *g, enum dtyp
     return -1;
 }
 
-static int choose_layout(struct rank_work *w, struct rank_group *g) {
-    const struct evidence_subject *s = &g->subject;
-    double has = s->gpu ? s->gpu->figures[GPU_MEMORY].value : s->record->record->device_memory_bytes;
-    const char *name = s->gpu ? s->gpu->name : s->record->record->device_name;
-    bool is_gpu = s->gpu || s->record->is_gpu;
-    enum dtype dtype;
-    if (choose_precision(w, g, &dtype))
-        return -1;
-    if (layout_choose(w->request->workload, g->devices, dtype, has, is_gpu, &g->layout, &g->memory))
-        return 0;
-    char needs_text[UNITS_TEXT_SIZE], has_text[UNITS_TEXT_SIZE];
-    g->reason = arena_printf(&w->arena, "does not fit: needs %s on each %s, has %s",
-                             units_format_bytes(g->memory.total, needs_text), name,
-                             units_format_bytes(has, has_text));
-    return -1;
-}
-
-/* Its share of the step is known only after the walk: it takes no part in the grade. */
-static int add_comm(struct rank_work *w, struct rank_group *g) {
-    struct rate rate;
-    if (g->devices < 2)
-        return 0;
-    if (!evidence_busbw(&w->base, &g->subject, g->devices, &rate, &g->comm_assumed)) {
-        g->reason = "several devices without an all-reduce in their record";
-        return -1;
-    }
-    g->model.busbw_bytes_per_s = rate.per_s;
-    group_add_rate(g, RANK_COMM, &rate, 1);
-    return 0;
-}
-
-static void build(struct rank_work *w, struct rank_group *g) {
+static int model_layout(struct rank_work *w, struct rank_group *g, struct rate_cache *cache) {
     const struct workload *load = w->request->workload;
     const struct uncertainty *u = &w->base.uncertainty;
-    g->reason = g->doubt = "";
-    if (choose_layout(w, g))
-        return;
     struct step_ops ops = {0};
+    size_t stages = workload_stages(load, &g->layout);
     workload_expand(load, &g->layout, &ops);
-    size_t stages = count_stages(&ops);
     g->model = (struct step_model){.stages = arena_alloc(&w->base.arena, stages * sizeof *g->model.stages),
                                    .stage_count = stages,
                                    .micro_batches = (double)g->layout.accumulation,
                                    .devices = g->devices,
+                                   .data_ranks = layout_data_ranks(&g->layout),
+                                   .pipeline = g->layout.pipeline,
                                    .kappa_compute = u->kappa_compute,
                                    .kappa_comm = u->kappa_comm,
                                    .jitter = u->step_jitter};
-    if (sum_ops(w, g, &ops) == 0 && add_comm(w, g) == 0) {
-        spread_gradients(load, g);
-        for (size_t i = 0; i < RANK_CLASS_COUNT; i++)
-            class_finish(&g->classes[i]);
-    }
+    spread_gradients(load, g);
+    int result = sum_ops(w, g, &ops, cache) || add_comm(w, g) ? -1 : 0;
+    for (size_t i = 0; i < RANK_CLASS_COUNT; i++)
+        class_finish(&g->classes[i]);
     step_ops_free(&ops);
+    return result;
+}
+
+/* Sequences that all devices have at once. */
+static int64_t held_at_once(const struct layout *l) {
+    return l->micro_batch * layout_data_ranks(l);
+}
+
+/* Plain data parallelism is what anybody runs where it fits and no other layout holds more at once. */
+static bool plain_is_enough(const struct layout_fits *fits) {
+    const struct layout *first = &fits->items[0].layout;
+    bool enough = layout_is_plain(first);
+    for (size_t i = 1; i < fits->count; i++)
+        enough = enough && held_at_once(&fits->items[i].layout) <= held_at_once(first);
+    return enough;
+}
+
+/* Else, of all that fit, the one whose step is shortest at the mean rates. */
+static void choose_layout(struct rank_work *w, struct rank_group *g, const struct layout_fits *fits) {
+    const struct step_factors means = {1, 1, 1};
+    struct rate_cache cache = {0};
+    struct rank_group best = *g;
+    double best_s = INFINITY;
+    size_t count = plain_is_enough(fits) ? 1 : fits->count;
+    for (size_t i = 0; i < count; i++) {
+        struct rank_group tried = *g;
+        struct step_times times;
+        tried.layout = fits->items[i].layout;
+        tried.memory = fits->items[i].memory;
+        if (model_layout(w, &tried, &cache)) {
+            best = tried;
+            break;
+        }
+        step_evaluate(&tried.model, &means, &times);
+        if (times.total_s < best_s) {
+            best = tried;
+            best_s = times.total_s;
+        }
+    }
+    *g = best;
+    free(cache.items);
+}
+
+static void build(struct rank_work *w, struct rank_group *g) {
+    const struct evidence_subject *s = &g->subject;
+    const char *name = s->gpu ? s->gpu->name : s->record->record->device_name;
+    struct layout_device d = {.devices = g->devices,
+                              .memory_bytes = s->gpu ? s->gpu->figures[GPU_MEMORY].value
+                                                     : s->record->record->device_memory_bytes,
+                              .is_gpu = s->gpu || s->record->is_gpu};
+    struct layout_fits fits;
+    g->reason = g->doubt = "";
+    if (choose_precision(w, g, &d.dtype))
+        return;
+    layout_enumerate(w->request->workload, &d, &fits);
+    if (fits.count > 0) {
+        choose_layout(w, g, &fits);
+    } else {
+        char needs_text[UNITS_TEXT_SIZE], has_text[UNITS_TEXT_SIZE];
+        g->reason = arena_printf(&w->arena, "does not fit: needs %s on each %s, has %s",
+                                 units_format_bytes(fits.smallest.memory.total, needs_text), name,
+                                 units_format_bytes(d.memory_bytes, has_text));
+    }
+    free(fits.items);
 }
 
 /* ---- finding it again ---- */

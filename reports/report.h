@@ -117,10 +117,10 @@ struct rank_row {
     bool comm_assumed;      /* all-reduce from the line rate, not measured */
     bool interpolated;      /* takes a rate from another shape of its record */
     /* seconds per step, additive: they sum to step_s.mid */
-    double compute_s, memory_s, optimizer_s, exposed_comm_s, straggler_s;
+    double compute_s, memory_s, optimizer_s, exposed_comm_s, bubble_s, straggler_s;
     struct rank_interval step_s, cost; /* cost: per step, in the price's currency; NaN without price */
     double goodput_low, goodput_high;  /* spot: factor on cost by the stated interruption range; else 1 */
-    double cost_per_mtok;
+    double cost_per_mega;              /* per 10^6 of the workload's units: tokens, images */
     double p_leader; /* P(the leader of its group is cheaper); of a leader: P(the section's first row is) */
     size_t tie;      /* rows of one number are not told apart from its first row; 0: see RANK_RESOLVED */
     double break_even_per_hour; /* node-hour price at which it costs what the leader costs */

@@ -143,6 +143,52 @@ static void leaves_attention_to_the_fused_kernel_on_a_gpu(void **state) {
     workload_free(&gpt2);
 }
 
+/* 1e11 FLOP is about the largest product of GPT-2 (1024x50304x768 x 2 = 79 GFLOP), which stays whole; a block
+ * of Llama 3 8B has 8192x28672x4096 (1.9 TFLOP). A GPU measures it as it is. */
+static void cuts_products_that_a_cpu_cannot_repeat_in_a_cases_time(void **state) {
+    (void)state;
+    struct err e;
+    struct plan p;
+    const struct data embedded = {0};
+    struct workload llama;
+    assert_int_equal(workload_load(&embedded, "llama3-8b", &llama, &e), 0);
+    struct plan_request r = {.device = &cpu, .devices = 1, .workload = &llama, .seconds = 1};
+    assert_int_equal(plan_gemm(&r, &p, &e), 0);
+    assert_true(p.count > 5 && p.count < 40);
+    for (size_t i = 0; i < p.count; i++) {
+        assert_true(op_flop(&p.cases[i].op) <= 1e11);
+        assert_true(op_flop(&p.cases[i].op) > 1e10);
+        assert_true(op_bytes(&p.cases[i].op) < 2e9);
+    }
+    plan_free(&p);
+    r.device = &gpu;
+    r.devices = 8;
+    assert_int_equal(plan_gemm(&r, &p, &e), 0);
+    struct op whole = op_gemm(8192, 28672, 4096, llama.precisions[0]);
+    assert_true(has(&p, &whole));
+    plan_free(&p);
+    workload_free(&llama);
+}
+
+/* The first convolution of 256 images has 3,211,264 rows, and its weight gradient as many terms: four
+ * halvings leave 200,704. */
+static void cuts_edges_that_the_check_cannot_sum(void **state) {
+    (void)state;
+    struct err e;
+    struct plan p;
+    const struct data embedded = {0};
+    struct workload resnet;
+    assert_int_equal(workload_load(&embedded, "resnet50", &resnet, &e), 0);
+    struct plan_request r = {.device = &gpu, .devices = 1, .workload = &resnet, .seconds = 1};
+    assert_int_equal(plan_gemm(&r, &p, &e), 0);
+    for (size_t i = 0; i < p.count; i++)
+        assert_true(p.cases[i].op.m <= 1 << 18 && p.cases[i].op.n <= 1 << 18 && p.cases[i].op.k <= 1 << 18);
+    struct op first = op_gemm(200704, 64, 147, resnet.precisions[0]);
+    assert_true(has(&p, &first));
+    plan_free(&p);
+    workload_free(&resnet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweeps_squares_by_default),
@@ -150,6 +196,8 @@ int main(void) {
         cmocka_unit_test(refuses_a_malformed_shape_and_says_which),
         cmocka_unit_test(plans_a_workloads_own_shapes_once_each_and_one_large_square),
         cmocka_unit_test(leaves_attention_to_the_fused_kernel_on_a_gpu),
+        cmocka_unit_test(cuts_edges_that_the_check_cannot_sum),
+        cmocka_unit_test(cuts_products_that_a_cpu_cannot_repeat_in_a_cases_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void a_folder_in_a_files_place_is_an_error(void **state) {
 
 static void lists_embedded_names_by_prefix(void **state) {
     (void)state;
-    assert_string_equal(data_embedded_name("workloads/", 0), "workloads/gpt2-124m.json");
+    assert_string_equal(data_embedded_name("workloads/", 0), "workloads/bert-large.json");
     size_t prices = 0;
     while (data_embedded_name("prices/", prices))
         prices++;

@@ -122,6 +122,16 @@ static void a_workload_named_beside_the_job_counts(void **state) {
     job_free(&j);
 }
 
+static void images_are_not_counted_in_tokens(void **state) {
+    struct job j;
+    struct workload w;
+    struct err e;
+    load(*state, "{\"workload\": \"resnet50\", \"tokens\": 1e9}", &j);
+    assert_int_equal(job_load_workload(&j, NULL, NULL, &w, &e), -1);
+    assert_non_null(strstr(e.text, "resnet50 counts images"));
+    job_free(&j);
+}
+
 static void what_cannot_be_is_refused_with_its_place_and_the_mend(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -174,6 +184,7 @@ int main(void) {
         cmocka_unit_test(a_budget_says_its_currency),
         cmocka_unit_test(a_workload_file_is_looked_for_beside_the_job),
         cmocka_unit_test(a_workload_named_beside_the_job_counts),
+        cmocka_unit_test(images_are_not_counted_in_tokens),
         cmocka_unit_test(what_cannot_be_is_refused_with_its_place_and_the_mend),
         cmocka_unit_test(a_job_that_is_not_there_is_not_found),
     };

@@ -27,13 +27,13 @@ static void bytes_on_a_device_are_those_worked_by_hand(void **state) {
         bool is_gpu;
         struct layout_memory want;
     } rows[] = {
-        {{8, 4, 16, false, DTYPE_BF16},
+        {{8, 4, 16, false, DTYPE_BF16, 1, 1, 1, 0},
          true,
          {248879616, 248879616, 1493277696, 1283457024, 1236271104, 1e9, 5510765056.0}},
-        {{8, 4, 16, true, DTYPE_BF16},
+        {{8, 4, 16, true, DTYPE_BF16, 1, 1, 1, 0},
          true,
          {248879616, 248879616, 1493277696, 182452224, 1236271104, 1e9, 4409760256.0}},
-        {{1, 1, 512, false, DTYPE_FP32},
+        {{1, 1, 512, false, DTYPE_FP32, 1, 1, 1, 0},
          false,
          {497759232, 497759232, 995518464, 641728512, 412090368, 0.25e9, 3294855808.0}},
     };
@@ -55,7 +55,7 @@ static void the_state_takes_16_bytes_a_parameter(void **state) {
     (void)state;
     static const enum dtype rows[] = {DTYPE_BF16, DTYPE_FP16, DTYPE_FP32, DTYPE_TF32, DTYPE_FP8_E4M3};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct layout l = {1, 1, 512, false, rows[i]};
+        struct layout l = {1, 1, 512, false, rows[i], 1, 1, 1, 0};
         struct layout_memory got;
         layout_memory(&gpt2, &l, true, &got);
         assert_same(got.weights + got.gradients + got.optimizer, 16 * gpt2.parameters);
@@ -74,17 +74,23 @@ static void the_largest_micro_batch_that_fits_is_taken(void **state) {
         bool is_gpu, fits;
         struct layout want;
     } rows[] = {
-        {80 * GIB, 8, true, true, {8, 64, 1, false, t}},
-        {40 * GIB, 8, true, true, {8, 32, 2, false, t}}, /* 42.95 GB */
-        {24 * GIB, 8, true, true, {8, 32, 2, false, t}},
-        {16 * GIB, 1, true, true, {1, 16, 32, false, t}},
-        {80 * GIB, 16, true, true, {16, 32, 1, false, t}}, /* a share of 32 sequences is the bound */
-        {80 * GIB, 5, true, true, {5, 64, 2, false, t}},   /* 102.4 sequences */
-        {80 * GIB, 600, true, true, {600, 1, 1, false, t}},
-        {3.7e9, 8, true, true, {8, 1, 64, false, t}},
-        {3.4e9, 8, true, true, {8, 1, 64, true, t}},
-        {3.3e9, 8, true, false, {8, 1, 64, true, t}},
-        {80 * GIB, 1, false, true, {1, 1, 512, false, t}}, /* a CPU takes one at a time */
+        {80 * GIB, 8, true, true, {8, 64, 1, false, t, 1, 1, 1, 0}},
+        {40 * GIB, 8, true, true, {8, 32, 2, false, t, 1, 1, 1, 0}}, /* 42.95 GB */
+        {24 * GIB, 8, true, true, {8, 32, 2, false, t, 1, 1, 1, 0}},
+        {16 * GIB, 1, true, true, {1, 16, 32, false, t, 1, 1, 1, 0}},
+        {80 * GIB,
+         16,
+         true,
+         true,
+         {16, 32, 1, false, t, 1, 1, 1, 0}}, /* a share of 32 sequences is the bound */
+        {80 * GIB, 5, true, true, {5, 64, 2, false, t, 1, 1, 1, 0}}, /* 102.4 sequences */
+        {80 * GIB, 600, true, true, {600, 1, 1, false, t, 1, 1, 1, 0}},
+        {3.7e9, 8, true, true, {8, 1, 64, false, t, 1, 1, 1, 0}},
+        {3.4e9, 1, true, true, {1, 1, 512, true, t, 1, 1, 1, 0}},
+        {3.3e9, 1, true, false, {1, 1, 512, true, t, 1, 1, 1, 0}},
+        /* 8 ranks shard 12 of 16 bytes: 1.684 GB and 0.630 GB a sequence */
+        {3.4e9, 8, true, true, {8, 2, 32, false, t, 1, 1, 1, 1}},
+        {80 * GIB, 1, false, true, {1, 1, 512, false, t, 1, 1, 1, 0}}, /* a CPU takes one at a time */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct layout got;
@@ -96,6 +102,7 @@ static void the_largest_micro_batch_that_fits_is_taken(void **state) {
         assert_int_equal(got.micro_batch, rows[i].want.micro_batch);
         assert_int_equal(got.accumulation, rows[i].want.accumulation);
         assert_int_equal(got.recompute, rows[i].want.recompute);
+        assert_int_equal(got.zero, rows[i].want.zero);
         assert_int_equal(memory.total <= rows[i].memory_bytes, fits);
     }
 }

@@ -64,6 +64,18 @@ static void counts_flop_and_bytes_as_one_does_by_hand(void **state) {
         {op_elementwise(OP_RESIDUAL, 1000, DTYPE_BF16), 1000, 6000},
         {op_elementwise(OP_GELU, 1000, DTYPE_BF16), 9000, 4000},
         {with_pass(op_elementwise(OP_GELU, 1000, DTYPE_BF16), OP_BACKWARD), 18000, 6000},
+        /* RMSNorm as layer norm without mean and shift; batch norm reads its input twice; SwiGLU reads gate
+         * and up, backward also dy, and writes both gradients; pooling writes a quarter of what it reads */
+        {row_op(OP_RMSNORM, OP_FORWARD), 4000, 8000},
+        {row_op(OP_RMSNORM, OP_BACKWARD), 9000, 12000},
+        {op_elementwise(OP_BATCHNORM, 1000, DTYPE_BF16), 7000, 6000},
+        {with_pass(op_elementwise(OP_BATCHNORM, 1000, DTYPE_BF16), OP_BACKWARD), 13000, 10000},
+        {op_elementwise(OP_SWIGLU, 1000, DTYPE_BF16), 5000, 6000},
+        {with_pass(op_elementwise(OP_SWIGLU, 1000, DTYPE_BF16), OP_BACKWARD), 10000, 10000},
+        {op_elementwise(OP_RELU, 1000, DTYPE_BF16), 1000, 4000},
+        {with_pass(op_elementwise(OP_RELU, 1000, DTYPE_BF16), OP_BACKWARD), 1000, 6000},
+        {op_elementwise(OP_POOL, 1000, DTYPE_BF16), 2250, 2500},
+        {with_pass(op_elementwise(OP_POOL, 1000, DTYPE_BF16), OP_BACKWARD), 1000, 2500},
         {row_op(OP_SOFTMAX, OP_FORWARD), 5000, 8000},
         {row_op(OP_SOFTMAX, OP_BACKWARD), 4000, 12000},
         {row_op(OP_LAYERNORM, OP_FORWARD), 7000, 8000},

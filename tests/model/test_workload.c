@@ -30,7 +30,7 @@ static void gpt2_has_the_parameters_that_its_shapes_add_up_to(void **state) {
 static void gpt2_is_the_reproduction_of_llm_c(void **state) {
     (void)state;
     struct workload w = load_gpt2();
-    assert_same(workload_tokens_per_step(&w), 524288);
+    assert_same(workload_units_per_step(&w), 524288);
     assert_int_equal(w.max_micro_batch, 64);
     /* "124M parameter model on 10B tokens", two bytes a token: within 2 % of 20 GB */
     assert_near(w.dataset_bytes, 20e9, 0.02);
@@ -68,9 +68,11 @@ static void the_op_list_does_the_flop_that_one_counts_by_hand(void **state) {
     (void)state;
     struct workload w = load_gpt2();
     static const struct layout rows[] = {
-        {8, 64, 1, false, DTYPE_BF16},  {1, 32, 16, false, DTYPE_FP16}, {1, 1, 512, false, DTYPE_FP32},
-        {5, 64, 2, false, DTYPE_BF16}, /* 102.4 sequences a device: counts are averages */
-        {3, 16, 11, false, DTYPE_TF32},
+        {8, 64, 1, false, DTYPE_BF16, 1, 1, 1, 0},
+        {1, 32, 16, false, DTYPE_FP16, 1, 1, 1, 0},
+        {1, 1, 512, false, DTYPE_FP32, 1, 1, 1, 0},
+        {5, 64, 2, false, DTYPE_BF16, 1, 1, 1, 0}, /* 102.4 sequences a device: counts are averages */
+        {3, 16, 11, false, DTYPE_TF32, 1, 1, 1, 0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct step_ops ops;
@@ -88,7 +90,8 @@ static void the_op_list_does_the_flop_that_one_counts_by_hand(void **state) {
 static void recomputation_adds_one_forward_of_the_layers(void **state) {
     (void)state;
     struct workload w = load_gpt2();
-    struct layout plain = {8, 16, 4, false, DTYPE_BF16}, again = {8, 16, 4, true, DTYPE_BF16};
+    struct layout plain = {8, 16, 4, false, DTYPE_BF16, 1, 1, 1, 0},
+                  again = {8, 16, 4, true, DTYPE_BF16, 1, 1, 1, 0};
     struct step_ops a, b;
     workload_expand(&w, &plain, &a);
     workload_expand(&w, &again, &b);
@@ -104,7 +107,7 @@ static void recomputation_adds_one_forward_of_the_layers(void **state) {
 static void the_backward_pass_does_twice_the_forward_products(void **state) {
     (void)state;
     struct workload w = load_gpt2();
-    struct layout l = {1, 8, 64, false, DTYPE_BF16};
+    struct layout l = {1, 8, 64, false, DTYPE_BF16, 1, 1, 1, 0};
     struct step_ops ops;
     workload_expand(&w, &l, &ops);
     static const enum op_kind kinds[] = {OP_GEMM, OP_ATTENTION};
@@ -129,7 +132,7 @@ static double count_of(const struct step_ops *s, enum step_phase phase, const ch
 static void the_op_list_has_the_shapes_of_the_model(void **state) {
     (void)state;
     struct workload w = load_gpt2();
-    struct layout l = {1, 8, 64, false, DTYPE_BF16};
+    struct layout l = {1, 8, 64, false, DTYPE_BF16, 1, 1, 1, 0};
     struct step_ops ops;
     workload_expand(&w, &l, &ops);
     static const struct {
@@ -180,7 +183,7 @@ static void the_op_list_has_the_shapes_of_the_model(void **state) {
 static void backward_layers_finish_in_order(void **state) {
     (void)state;
     struct workload w = load_gpt2();
-    struct layout l = {1, 8, 64, true, DTYPE_BF16};
+    struct layout l = {1, 8, 64, true, DTYPE_BF16, 1, 1, 1, 0};
     struct step_ops ops;
     int64_t last = 0;
     workload_expand(&w, &l, &ops);
@@ -198,7 +201,7 @@ static void backward_layers_finish_in_order(void **state) {
 static void tf32_products_keep_fp32_in_memory(void **state) {
     (void)state;
     struct workload w = load_gpt2();
-    struct layout l = {1, 8, 64, false, DTYPE_TF32};
+    struct layout l = {1, 8, 64, false, DTYPE_TF32, 1, 1, 1, 0};
     struct step_ops ops;
     workload_expand(&w, &l, &ops);
     assert_same(count_of(&ops, STEP_FORWARD, "gemm.tf32.8192x2304x768"), 12);
@@ -213,14 +216,14 @@ static void tf32_products_keep_fp32_in_memory(void **state) {
 #define LAYERS             FIGURE("layers", "2")
 #define HEADS              FIGURE("heads", "4")
 #define VOCAB              FIGURE("vocab_padded", "64")
-#define LOOKUP             FIGURE("lookup_parameters", "10")
+#define LOOKUP             FIGURE("positions", "16")
 #define PRECISIONS         "\"precisions\":{\"value\":[\"fp32\"],\"source\":\"s\",\"verified\":false}"
 #define REST                                                                                                 \
     FIGURE("hidden", "8")                                                                                    \
     FIGURE("ffn", "32")                                                                                      \
     FIGURE("vocab", "60")                                                                                    \
     FIGURE("sequence", "16")                                                                                 \
-    FIGURE("parameters", "2e3")                                                                              \
+    FIGURE("parameters", "2370")                                                                             \
     FIGURE("global_batch", "4")                                                                              \
     FIGURE("max_micro_batch", "2") FIGURE("dataset_bytes", "0") FIGURE("checkpoint_bytes", "1e4")
 #define FIGURES(body) "{\"name\":\"tiny\",\"title\":\"t\",\"source\":\"s\",\"figures\":{" body "}}"
@@ -242,7 +245,9 @@ static void reads_a_workload_from_the_data_folder_and_from_a_path(void **state) 
     struct err e;
     assert_ok(load_text(good, &w, &e), &e);
     assert_int_equal(w.layers, 2);
-    assert_same(w.parameters, 2000);
+    /* 60 x 8 + 16 x 8 + 2 x (12 x 8^2 + 13 x 8) + 2 x 8; the file says 2370 */
+    assert_same(w.parameters, 2368);
+    assert_same(w.lookup_parameters, 128);
     workload_free(&w);
 
     struct folder folder;
@@ -283,7 +288,17 @@ static void rejects_a_bad_file_naming_file_and_field(void **state) {
          "figures.heads: 3 does not divide"},
         {FIGURES(REST LAYERS HEADS FIGURE("vocab_padded", "59") LOOKUP PRECISIONS),
          "figures.vocab_padded: 59"},
-        {FIGURES(REST LAYERS HEADS VOCAB FIGURE("lookup_parameters", "1e9") PRECISIONS), "lookup_parameters"},
+        {FIGURES(REST LAYERS HEADS VOCAB FIGURE("positions", "15") PRECISIONS), "figures.positions: 15"},
+        {FIGURES(REST LAYERS HEADS VOCAB PRECISIONS),
+         "figures.parameters: 2370, but the shapes add up to 2240"},
+        {FIGURES(REST LAYERS HEADS VOCAB LOOKUP FIGURE("norm", "\"rms\"") PRECISIONS),
+         "figures.norm: value: unknown word 'rms'; there are layernorm, rmsnorm"},
+        {FIGURES(REST LAYERS HEADS VOCAB LOOKUP FIGURE("kv_heads", "3") PRECISIONS), "figures.kv_heads: 3"},
+        {FIGURES(REST LAYERS HEADS VOCAB LOOKUP FIGURE("experts", "8") PRECISIONS),
+         "figures.experts_active: 0 of 8"},
+        {FIGURES(REST LAYERS HEADS VOCAB LOOKUP FIGURE("lora_rank", "8") PRECISIONS),
+         "figures.lora_targets: missing"},
+        {FIGURES(REST LAYERS HEADS VOCAB LOOKUP FIGURE("convolutions", "[]") PRECISIONS), "convolutions"},
         {FIGURES(REST LAYERS HEADS VOCAB LOOKUP FIGURE("precisions", "[]") "\"x\":1"), "x"},
         {FIGURES(REST LAYERS HEADS VOCAB LOOKUP
                  "\"precisions\":{\"value\":[],\"source\":\"s\",\"verified\":true}"),

@@ -25,7 +25,7 @@ static void costs_what_arithmetic_says(void **state) {
     assert_same(r->exposed_comm_s, 0);
     assert_same(r->straggler_s, 0);
     assert_near(r->cost.mid, 2.0 / 3600 * r->step_s.mid, 1e-12);
-    assert_near(r->cost_per_mtok, r->cost.mid / 256 * 1e6, 1e-12);
+    assert_near(r->cost_per_mega, r->cost.mid / 256 * 1e6, 1e-12);
     assert_int_equal(r->evidence, EVIDENCE_C);
     assert_int_equal(r->layout.dtype, DTYPE_BF16);
     assert_int_equal(w.ranking.on_demand, 1);

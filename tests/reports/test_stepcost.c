@@ -72,7 +72,9 @@ static struct step_model two_stages(struct step_stage stages[2]) {
 static const struct step_factors at_means = {1, 1, 1};
 
 static void check_sum(const struct step_times *t) {
-    assert_near(t->compute_s + t->memory_s + t->optimizer_s + t->exposed_comm_s + t->straggler_s, t->total_s);
+    assert_near(t->compute_s + t->memory_s + t->optimizer_s + t->exposed_comm_s + t->bubble_s +
+                    t->straggler_s,
+                t->total_s);
 }
 
 /* compute 3 x (2 + 3 + 2) = 21; memory 3 x (1 + 1 + 2) = 12; optimizer 0.5. */
@@ -153,6 +155,61 @@ static void scales_each_class_by_its_factor(void **state) {
     assert_near(t.exposed_comm_s, 5);
 }
 
+/* ---- sharding and pipelines ---- */
+
+/* A link that all-reduces a bucket in 1 s, 3 micro-batches of 2 + 1 s forward and 8 s backward. ZeRO-2 on two
+ * ranks: half a bucket's worth ready at 6 s and at 8 s of each earlier backward pass makes one bucket at 8 s:
+ * 1 s exposed, twice; and in the last one two buckets, of which one is exposed. */
+static void zero_2_scatters_gradients_in_every_backward_pass(void **state) {
+    (void)state;
+    struct step_stage stages[2];
+    struct step_model m = two_stages(stages);
+    struct step_times t;
+    m.devices = 2;
+    m.busbw_bytes_per_s = STEP_BUCKET_BYTES;
+    stages[1].early_bytes = STEP_BUCKET_BYTES;
+    step_evaluate(&m, &at_means, &t);
+    assert_near(t.exposed_comm_s, 2 * 1 + 1);
+    check_sum(&t);
+}
+
+/* 4 buckets' worth gathered in a forward pass of 3 s over 2 stages: the first stage's 2 s are waited for, and
+ * the other 2 s hide. At a third of the rate 12 s: 6 s waited for, and 6 - 3 exposed. */
+static void zero_3_gathers_weights_in_every_forward_pass(void **state) {
+    (void)state;
+    struct step_stage stages[2];
+    struct step_model m = two_stages(stages);
+    struct step_times t;
+    m.devices = 2;
+    m.busbw_bytes_per_s = STEP_BUCKET_BYTES;
+    m.forward_bytes = 4 * STEP_BUCKET_BYTES;
+    step_evaluate(&m, &at_means, &t);
+    assert_near(t.exposed_comm_s, 1 + 3 * 2);
+    m.busbw_bytes_per_s = STEP_BUCKET_BYTES / 3;
+    stages[1].gradient_bytes = 0;
+    step_evaluate(&m, &at_means, &t);
+    assert_near(t.exposed_comm_s, 3 * (6 + 3));
+    check_sum(&t);
+}
+
+/* 0.5 s a micro-batch that compute waits for: 1.5 s. Four stages: 3 more micro-batches' time of 3 + 8 + 0.5 s
+ * idle, a share (p - 1) / (m + p - 1) = 3 / 6 of those 6 x 11.5 s. */
+static void a_pipeline_idles_while_it_fills(void **state) {
+    (void)state;
+    struct step_stage stages[2];
+    struct step_model m = two_stages(stages);
+    struct step_times t;
+    m.devices = 4;
+    m.data_ranks = 1; /* no gradients to share */
+    m.pipeline = 4;
+    m.critical_comm_s = 0.5;
+    step_evaluate(&m, &at_means, &t);
+    assert_near(t.exposed_comm_s, 1.5);
+    assert_near(t.bubble_s, 3 * 11.5);
+    assert_near(t.bubble_s / (t.total_s - t.optimizer_s), 0.5);
+    check_sum(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(meets_the_closed_form_for_one_stream),
@@ -163,6 +220,9 @@ int main(void) {
         cmocka_unit_test(exposes_all_that_a_slow_link_cannot_hide),
         cmocka_unit_test(sends_a_rest_that_fills_no_bucket),
         cmocka_unit_test(scales_each_class_by_its_factor),
+        cmocka_unit_test(zero_2_scatters_gradients_in_every_backward_pass),
+        cmocka_unit_test(zero_3_gathers_weights_in_every_forward_pass),
+        cmocka_unit_test(a_pipeline_idles_while_it_fills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
