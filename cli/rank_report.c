@@ -315,7 +315,25 @@ static void print_refused(const struct offer_set *offers, FILE *out) {
                 refused);
 }
 
-static void print_rest(const struct ranking *r, const struct rank_request *request, FILE *out) {
+/* A large job fits few machines, and each of the others says how much it lacks: the first few of them tell.
+ */
+static void print_not_ranked(const struct ranking *r, const struct rank_view *view, FILE *out) {
+    enum { UNFIT_SHOWN = 6 };
+    static const char unfit[] = "does not fit";
+    size_t seen = 0, folded = 0;
+    for (size_t i = 0; i < r->not_ranked_count; i++) {
+        const struct rank_reason *n = &r->not_ranked[i];
+        if (view->top && strncmp(n->reason, unfit, strlen(unfit)) == 0 && seen++ >= UNFIT_SHOWN)
+            folded += n->offers;
+        else
+            fprintf(out, "  %4zu  %s\n", n->offers, n->reason);
+    }
+    if (folded)
+        fprintf(out, "  %4zu  do not fit either; --all says what each lacks\n", folded);
+}
+
+static void print_rest(const struct ranking *r, const struct rank_request *request,
+                       const struct rank_view *view, FILE *out) {
     size_t own_priced = r->own_count - r->unpriced,
            not_ranked = 0; /* offers without a price are not ranked */
     for (size_t i = 0; i < r->not_ranked_count; i++)
@@ -324,8 +342,7 @@ static void print_rest(const struct ranking *r, const struct rank_request *reque
         fprintf(out, "next: %s\n", r->next[i].text);
     fprintf(out, "\nranked: %zu on-demand and %zu spot offers%s; not ranked: %zu\n",
             r->on_demand - own_priced, r->spot, r->own_count ? ", and this machine" : "", not_ranked);
-    for (size_t i = 0; i < r->not_ranked_count; i++)
-        fprintf(out, "  %4zu  %s\n", r->not_ranked[i].offers, r->not_ranked[i].reason);
+    print_not_ranked(r, view, out);
     print_refused(request->offers, out);
 }
 
@@ -373,7 +390,7 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
         fputs("run  of the whole job; ! may break its deadline or budget\n", out);
     fputs("\n", out);
     print_own(r, out);
-    print_rest(r, request, out);
+    print_rest(r, request, view, out);
 }
 
 void rank_report_print(const struct ranking *r, const struct rank_request *request,
