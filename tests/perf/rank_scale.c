@@ -72,6 +72,10 @@ int main(int argc, char **argv) {
     struct workload workload;
     struct err e = {0};
     static struct names names;
+    if (largest < 1000) {
+        fprintf(stderr, "usage: perf_rank_scale [LARGEST], 1000 or more\n");
+        return 2;
+    }
     if (gpu_table_load(NULL, &gpus, &e) || workload_load(NULL, "gpt2-124m", &workload, &e)) {
         fprintf(stderr, "%s\n", e.text);
         return 3;
@@ -90,8 +94,8 @@ int main(int argc, char **argv) {
                                    .checkpoint_s = 60,
                                    .restart_s = 300,
                                    .seed = 1};
-    size_t n[MAX_STEPS], steps = 0;
-    double seconds[MAX_STEPS];
+    size_t n[MAX_STEPS] = {0}, steps = 0;
+    double seconds[MAX_STEPS] = {0};
     for (size_t count = 1000; count <= largest && steps < MAX_STEPS; count *= 10, steps++) {
         size_t ranked = 0;
         n[steps] = count;
@@ -109,7 +113,7 @@ int main(int argc, char **argv) {
         printf("%8zu offers: %.2f times the time of %zu; n log n would be %.1f times\n", n[i],
                seconds[i] / seconds[i - 1], n[i - 1],
                (double)n[i] * log((double)n[i]) / ((double)n[i - 1] * log((double)n[i - 1])));
-    bool held = steps > 0 && seconds[steps - 1] < 1.0 && peak_bytes() < 600e6;
+    bool held = seconds[steps - 1] < 1.0 && peak_bytes() < 600e6;
     printf("under 1 s and 600 MB at %zu offers: %s\n", n[steps - 1], held ? "yes" : "no");
     free(set.offers);
     workload_free(&workload);
