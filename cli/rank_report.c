@@ -383,8 +383,9 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
           "figure,\n"
           "    * all-reduce assumed from the line rate, ~ a rate taken from another shape\n"
           "even at/h  the price at which the row costs what its table's first row costs\n"
-          "devices  where data parallelism alone does not fit: tp, pp, ep tensor, pipeline and expert ranks, "
-          "z ZeRO stage,\n    rc recomputed activations\n",
+          "devices  where another layout is quicker than plain data parallelism, or that does not fit: tp, "
+          "pp, ep "
+          "tensor,\n    pipeline and expert ranks, z ZeRO stage, rc recomputed activations\n",
           out);
     if (has_run(request))
         fputs("run  of the whole job; ! may break its deadline or budget\n", out);
