@@ -1,12 +1,14 @@
 #include "kernels/disk/disk_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -61,11 +63,33 @@ static void a_file_in_memory_never_turns_cold(void **state) {
                      (sizeof bytes + (size_t)sysconf(_SC_PAGESIZE) - 1) / (size_t)sysconf(_SC_PAGESIZE));
 }
 
+static void a_dropped_file_on_a_local_disk_is_cold(void **state) {
+    (void)state;
+    char path[] = "stepcost-test-XXXXXX", bytes[8192] = {1};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    unlink(path);
+    struct statfs where;
+    assert_int_equal(fstatfs(fd, &where), 0);
+    if (where.f_type != EXT4_SUPER_MAGIC && where.f_type != XFS_SUPER_MAGIC) {
+        print_message("the build's folder is neither on ext4 nor on xfs\n");
+        close(fd);
+        skip();
+    }
+    assert_int_equal(write(fd, bytes, sizeof bytes), sizeof bytes);
+    uint64_t resident = 1;
+    struct err e = {0};
+    assert_int_equal(disk_drop(fd, &resident, &e), 0);
+    close(fd);
+    assert_int_equal(resident, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_most_a_twentieth_four_gigabytes_and_the_file_limit_may_be_written),
         cmocka_unit_test(the_systems_tar_reads_the_archive),
         cmocka_unit_test(a_size_that_ustar_cannot_hold_is_refused),
+        cmocka_unit_test(a_dropped_file_on_a_local_disk_is_cold),
         cmocka_unit_test(a_file_in_memory_never_turns_cold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
