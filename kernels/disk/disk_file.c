@@ -55,7 +55,8 @@ int tar_header(const char *name, uint64_t size, unsigned char out[TAR_BLOCK], st
     snprintf(field + 136, 12, "%011o", 0U);
     memset(field + 148, ' ', 8); /* the sum is taken with its own field blank */
     field[156] = '0';
-    memcpy(field + 257, "ustar\00000", 8);
+    snprintf(field + 257, 6, "ustar");
+    field[263] = field[264] = '0';
     unsigned sum = 0;
     for (int i = 0; i < TAR_BLOCK; i++)
         sum += out[i];
