@@ -3,6 +3,8 @@
 #                             go to the measuring run (--cpu: measure the CPU of a GPU node all the same)
 # ./run.sh test [PRESET]      build and run the whole test suite (PRESET: release, asan, tsan)
 # ./run.sh lint               formatters, linters, and a -Werror build with gcc and with clang
+# ./run.sh bundle [FOLDER]    one tar that does the main job on a machine where nothing may be installed (default
+#                             build/bundle)
 # ./run.sh SUBCOMMAND ...     build if needed, then: stepcost SUBCOMMAND ...
 set -euo pipefail
 caller=$PWD
@@ -21,7 +23,10 @@ build  make                    make                    the build, unless ninja i
 build  jansson.h               libjansson-dev          the build
 build  sodium.h                libsodium-dev           the build
 build  cblas.h                 libopenblas-openmp-dev  GEMM on the CPU
+build  oneapi/dnnl/dnnl.h      libdnnl-dev             int8 GEMM on the CPU
 build  hwloc.h                 libhwloc-dev            pinning by topology
+bundle objdump                 binutils                the bundle
+bundle patchelf                patchelf                the bundle
 test   cmocka.h                libcmocka-dev           the tests
 lint   clang                   clang                   the second compiler
 lint   omp.h                   libomp-dev              OpenMP under clang
@@ -107,20 +112,15 @@ build() {
     }
 }
 
-main_job() {
-    local record status=0
-    record=results/$(uname -n)-$(date -u +%Y%m%dT%H%M%SZ).jsonl
-    mkdir -p results
-    # 1 = some case failed: the rest is measured and ranked all the same, and the status is kept.
-    build/stepcost run --tier smoke --workload gpt2-124m --out "$record" "$@" || status=$?
-    [ "$status" -le 1 ] || exit "$status"
-    build/stepcost rank --workload gpt2-124m --record "$record" --format csv --out "${record%.jsonl}.ranking.csv"
-    echo
-    build/stepcost rank --workload gpt2-124m --record "$record"
-    echo
-    echo "record:       $record"
-    echo "every row:    ${record%.jsonl}.ranking.csv"
-    return "$status"
+bundle() {
+    local folder tar name
+    folder=$(cd "$caller" && realpath -m "${1:-$here/build/bundle}")
+    tar=$(bundle/make.sh build "$folder")
+    name=$(basename "$tar" .tar.gz)
+    echo "bundle:   $tar"
+    echo "size:     $(($(stat -c %s "$tar") / 1000000)) MB"
+    echo "sha256:   $(sha256sum "$tar" | cut -d ' ' -f 1)"
+    echo "to use:   scp $tar NODE: && ssh -t NODE 'tar xzf $name.tar.gz && $name/stepcost-run'"
 }
 
 case ${1:-} in
@@ -130,12 +130,17 @@ case ${1:-} in
 "" | --*)
     need build
     build release
-    main_job "$@"
+    STEPCOST_PROGRAM=build/stepcost exec bundle/stepcost-run "$@"
     ;;
 test)
-    need build test
+    need build test bundle
     build "${2:-release}"
     ctest --preset "${2:-release}" --no-tests=error
+    ;;
+bundle)
+    need build bundle
+    build release
+    bundle "${2:-}"
     ;;
 lint)
     need build test lint

@@ -55,15 +55,23 @@ static double read_field(const char *root, const char *folder, const char *name,
 /* ---- one level of a hierarchy ---- */
 
 struct totals {
-    double cpu_quota, memory_limit_bytes, memory_left_bytes; /* tightest; NaN = none */
-    double throttled_ns;                                     /* sum; NaN = none      */
+    double cpu_quota, memory_limit_bytes, memory_left_bytes, pids_max; /* tightest; NaN = none */
+    struct cgroup_throttling throttling;                               /* sums; NaN = none     */
+    int version;
 };
 
 typedef void take_level(const char *root, const char *folder, struct totals *t);
 
-static void add_throttled(struct totals *t, double ns) {
-    if (!isnan(ns))
-        t->throttled_ns = isnan(t->throttled_ns) ? ns : t->throttled_ns + ns;
+static void add(double *sum, double value) {
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}
+
+static void add_throttling(struct totals *t, const char *root, const char *folder, const char *time_key,
+                           double ns_per_unit) {
+    add(&t->throttling.periods, read_field(root, folder, "cpu.stat", "nr_periods"));
+    add(&t->throttling.throttled_periods, read_field(root, folder, "cpu.stat", "nr_throttled"));
+    add(&t->throttling.throttled_ns, read_field(root, folder, "cpu.stat", time_key) * ns_per_unit);
 }
 
 /* The page cache that the kernel drops first is not use: with it a container that has read a large file
@@ -83,7 +91,8 @@ static void take_v2(const char *root, const char *folder, struct totals *t) {
     if (max && sscanf(max, "%lf %lf", &quota_us, &period_us) == 2 && period_us > 0)
         t->cpu_quota = fmin(t->cpu_quota, quota_us / period_us);
     free(max);
-    add_throttled(t, read_field(root, folder, "cpu.stat", "throttled_usec") * 1e3);
+    add_throttling(t, root, folder, "throttled_usec", 1e3);
+    t->pids_max = fmin(t->pids_max, read_number(root, folder, "pids.max"));
     take_memory(t, read_number(root, folder, "memory.max"), read_number(root, folder, "memory.current"),
                 read_field(root, folder, "memory.stat", "inactive_file"));
 }
@@ -93,7 +102,7 @@ static void take_v1_cpu(const char *root, const char *folder, struct totals *t) 
     double period_us = read_number(root, folder, "cpu.cfs_period_us");
     if (period_us > 0)
         t->cpu_quota = fmin(t->cpu_quota, quota_us / period_us);
-    add_throttled(t, read_field(root, folder, "cpu.stat", "throttled_time"));
+    add_throttling(t, root, folder, "throttled_time", 1);
 }
 
 static void take_v1_memory(const char *root, const char *folder, struct totals *t) {
@@ -102,17 +111,23 @@ static void take_v1_memory(const char *root, const char *folder, struct totals *
                 read_field(root, folder, "memory.stat", "total_inactive_file"));
 }
 
+static void take_v1_pids(const char *root, const char *folder, struct totals *t) {
+    t->pids_max = fmin(t->pids_max, read_number(root, folder, "pids.max"));
+}
+
 /* ---- the hierarchies of this process ---- */
 
 static const struct hierarchy {
     const char *controller; /* in a line of /proc/self/cgroup; "" is v2                     */
     const char *mount;      /* by systemd's custom; "cpu" is a link where cpuacct joins it */
     take_level *take;
+    int version;
 } hierarchies[] = {
-    {"", "/sys/fs/cgroup", take_v2},
-    {"", "/sys/fs/cgroup/unified", take_v2},
-    {"cpu", "/sys/fs/cgroup/cpu", take_v1_cpu},
-    {"memory", "/sys/fs/cgroup/memory", take_v1_memory},
+    {"", "/sys/fs/cgroup", take_v2, 2},
+    {"", "/sys/fs/cgroup/unified", take_v2, 2},
+    {"cpu", "/sys/fs/cgroup/cpu", take_v1_cpu, 1},
+    {"memory", "/sys/fs/cgroup/memory", take_v1_memory, 1},
+    {"pids", "/sys/fs/cgroup/pids", take_v1_pids, 1},
 };
 enum { HIERARCHIES = sizeof hierarchies / sizeof *hierarchies };
 
@@ -147,15 +162,18 @@ static bool has_word(const char *list, const char *word) {
 }
 
 static struct totals read_totals(const char *root) {
-    struct totals t = {NAN, NAN, NAN, NAN};
+    struct totals t = {NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, 0};
     char *text = read_file(root, "/proc/self", "cgroup");
     char *rest = text, *line;
     while (text && (line = strsep(&rest, "\n")) != NULL) {
         strsep(&line, ":");
         const char *controllers = strsep(&line, ":");
         for (size_t i = 0; line && i < HIERARCHIES; i++)
-            if (has_word(controllers, hierarchies[i].controller))
+            if (has_word(controllers, hierarchies[i].controller)) {
                 walk_up(root, &hierarchies[i], line, &t);
+                if (t.version != 1)
+                    t.version = hierarchies[i].version;
+            }
     }
     free(text);
     return t;
@@ -195,7 +213,8 @@ static uint64_t to_bytes(double bytes) {
 
 struct cgroup_limits cgroup_read(const char *root) {
     struct totals t = read_totals(root);
-    struct cgroup_limits limits = {.cpus = affinity_cpus(root), .cpu_quota = t.cpu_quota};
+    struct cgroup_limits limits = {
+        .cpus = affinity_cpus(root), .cpu_quota = t.cpu_quota, .pids_max = t.pids_max, .version = t.version};
     double usable = fmin(limits.cpus, floor(t.cpu_quota));
     limits.usable_cpus = usable >= 1 ? (int)usable : 1;
     double total = read_field(root, "/proc", "meminfo", "MemTotal:") * 1024;
@@ -205,6 +224,10 @@ struct cgroup_limits cgroup_read(const char *root) {
     return limits;
 }
 
+struct cgroup_throttling cgroup_throttling_read(const char *root) {
+    return read_totals(root).throttling;
+}
+
 double cgroup_throttled_ns(const char *root) {
-    return read_totals(root).throttled_ns;
+    return read_totals(root).throttling.throttled_ns;
 }

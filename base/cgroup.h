@@ -12,11 +12,19 @@ struct cgroup_limits {
     int usable_cpus;                 /* max(1, min(cpus, floor(quota)))                                   */
     uint64_t memory_bytes;           /* min(MemTotal, tightest memory.max upwards); 0 = cannot be read    */
     uint64_t memory_available_bytes; /* min(MemAvailable, limit - use without inactive file cache) */
+    double pids_max;                 /* tasks, the tightest upwards; NaN = none                           */
+    int version;                     /* 2, 1 (also where both are mounted and v1 limits); 0 = none found  */
 };
 
 struct cgroup_limits cgroup_read(const char *root);
-/* Time this cgroup and those above it were throttled so far, ns, summed over CPUs as the kernel counts it;
- * NaN when it cannot be read. */
+
+/* How often the CPU quota of this cgroup and of those above it held it back so far; NaN when it cannot be
+ * read. */
+struct cgroup_throttling {
+    double periods, throttled_periods;
+    double throttled_ns; /* summed over CPUs as the kernel counts it */
+};
+struct cgroup_throttling cgroup_throttling_read(const char *root);
 double cgroup_throttled_ns(const char *root);
 
 #endif

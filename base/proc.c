@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -34,8 +35,13 @@ static void close_from(int first) {
         close(fd);
 }
 
+const char *proc_self(void) {
+    const char *launcher = getenv("STEPCOST_LAUNCHER");
+    return launcher && *launcher ? launcher : "/proc/self/exe";
+}
+
 /* Between fork and exec: async-signal-safe calls only. */
-static _Noreturn void become_child(int socket, pid_t parent, char *const argv[]) {
+static _Noreturn void become_child(int socket, pid_t parent, const char *program, char *const argv[]) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -54,7 +60,7 @@ static _Noreturn void become_child(int socket, pid_t parent, char *const argv[])
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
     close_from(PROC_CHILD_FD + 1);
-    execv("/proc/self/exe", argv);
+    execv(program, argv);
     _exit(127);
 }
 
@@ -70,8 +76,9 @@ static int above_stdio(int fd) {
 int proc_start_self(struct proc *p, char *const argv[], struct err *e) {
     int ends[2];
     *p = (struct proc){0};
-    if (access("/proc/self/exe", X_OK) != 0)
-        return err_set(e, ERR_PEER, "cannot start a worker: /proc/self/exe: %s; is /proc mounted?",
+    const char *program = proc_self();
+    if (access(program, X_OK) != 0)
+        return err_set(e, ERR_PEER, "cannot start a worker: %s: %s; is /proc mounted?", program,
                        strerror(errno));
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return err_set(e, ERR_PEER, "cannot start a worker: socketpair: %s", strerror(errno));
@@ -80,7 +87,7 @@ int proc_start_self(struct proc *p, char *const argv[], struct err *e) {
     pid_t parent = getpid();
     pid_t pid = ends[0] < 0 || ends[1] < 0 ? -1 : fork();
     if (pid == 0)
-        become_child(ends[1], parent, argv);
+        become_child(ends[1], parent, program, argv);
     int saved = errno;
     close(ends[1]);
     if (pid < 0) {

@@ -32,7 +32,11 @@ struct proc {
     int status; /* as waitpid gives it, valid when exited */
 };
 
-/* Starts this program (/proc/self/exe) with argv (NULL-terminated, argv[0] included) and the channel
+/* What starts this program: $STEPCOST_LAUNCHER, where that started it (the launcher of a bundle that runs the
+ * program on a loader of its own: /proc/self/exe is that loader then), else /proc/self/exe. Borrowed from the
+ * environment. */
+const char *proc_self(void);
+/* Starts this program (proc_self) with argv (NULL-terminated, argv[0] included) and the channel
  * on file descriptor PROC_CHILD_FD. stdout and stdin of the child are /dev/null; stderr is kept; every other
  * descriptor is closed. The child ignores SIGINT: what Ctrl-C means is its parent's decision. It dies with
  * the thread that started it, so start children from the main thread. */

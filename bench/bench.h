@@ -99,6 +99,7 @@ struct runner_result {
     char warnings[RUNNER_MAX_WARNINGS][160];
     size_t warning_count;
     bool warmed_up;
+    struct record_deviation deviation;
 };
 
 /* verify -> warm up -> calibrate -> sample -> stop -> verify again (docs/method.md). An op that cannot

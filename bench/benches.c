@@ -6,6 +6,8 @@ static const struct bench benches[] = {
     {"fma", "register-only multiply-adds: the peak that everything else is held against", fma_plan},
     {"membw", "memory bandwidth as STREAM defines it: copy, scale, add, triad", membw_plan},
     {"gemm", "matrix products: a square sweep, shapes MxNxK, or a workload's own", gemm_plan},
+    {"precision", "one product in several number formats: speed-up and error of each", precision_plan},
+    {"cache", "latency of dependent loads by footprint: sizes and latencies of the caches", cache_plan},
 };
 
 const struct bench *bench_at(size_t index) {

@@ -19,7 +19,7 @@ static void add_gemm(struct plan *out, const struct plan_request *r, const struc
     plan_add_op(out, r, &c);
 }
 
-static int parse_shape(const char *text, int64_t out[3], struct err *e) {
+int plan_parse_shape(const char *text, int64_t out[3], struct err *e) {
     const char *at = text;
     for (int i = 0; i < 3; i++) {
         char *end;
@@ -38,7 +38,7 @@ static int parse_shape(const char *text, int64_t out[3], struct err *e) {
 static int add_shapes(struct plan *out, const struct plan_request *r, enum dtype t, struct err *e) {
     for (size_t i = 0; i < r->shape_count; i++) {
         int64_t s[3] = {0};
-        if (parse_shape(r->shapes[i], s, e) != 0)
+        if (plan_parse_shape(r->shapes[i], s, e) != 0)
             return -1;
         struct op op = op_gemm(s[0], s[1], s[2], t);
         add_gemm(out, r, &op);

@@ -1,6 +1,7 @@
 #include "bench/message.h"
 
 #include "base/json.h"
+#include "model/record_line.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,8 +115,9 @@ json_t *message_done(const struct runner_result *result) {
     json_t *warnings = json_array();
     for (size_t i = 0; i < result->warning_count; i++)
         json_array_append_new(warnings, json_text(result->warnings[i]));
-    return json_pack("{s:s, s:i, s:o, s:o, s:b}", "type", "done", "status", (int)result->status, "reason",
-                     json_text(result->reason), "warnings", warnings, "warmed_up", result->warmed_up);
+    return json_pack("{s:s, s:i, s:o, s:o, s:b, s:o}", "type", "done", "status", (int)result->status,
+                     "reason", json_text(result->reason), "warnings", warnings, "warmed_up",
+                     result->warmed_up, "deviation", record_deviation_json(&result->deviation));
 }
 
 int message_read_done(const json_t *message, struct runner_result *out, struct err *e) {
@@ -129,6 +131,7 @@ int message_read_done(const json_t *message, struct runner_result *out, struct e
     if (status < CASE_MEASURED || status >= CASE_OPEN)
         return err_set(e, ERR_PEER, "message done: no such status %lld", (long long)status);
     out->status = (enum case_status)status;
+    out->deviation = record_deviation_from(json_object_get(message, "deviation"));
     copy_text(out->reason, sizeof out->reason, reason);
     size_t index;
     json_t *warning;

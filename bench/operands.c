@@ -25,7 +25,7 @@ static int open_set(struct operands *o, struct operand_set *set, struct err *e) 
         const struct op_operand *shape = &o->shapes[i];
         if (b->alloc(o->device, op_operand_bytes(shape), &set->buffers[i], e) != 0)
             return -1;
-        enum fill how = shape->output ? FILL_ZERO : FILL_NORMAL;
+        enum fill how = shape->output || shape->scratch ? FILL_ZERO : FILL_NORMAL;
         if (b->fill(set->buffers[i], shape->dtype, how, o->seeds[i], e) != 0)
             return -1;
     }

@@ -34,4 +34,10 @@ void operands_close(struct operands *o);
 int operands_verify(const struct operands *o, size_t set, uint64_t salt, char *reason, size_t size,
                     struct err *e) MUST_CHECK;
 
+/* How far sampled elements of a GEMM's output, as the set's buffers hold it, are from the product of the
+ * inputs as they were before they were rounded: struct record_deviation says what is compared. All NaN for
+ * other ops. Costs as much as a verification. */
+int operands_deviation(const struct operands *o, size_t set, uint64_t salt, struct record_deviation *out,
+                       struct err *e) MUST_CHECK;
+
 #endif

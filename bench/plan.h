@@ -10,10 +10,15 @@ void plan_add_op(struct plan *p, const struct plan_request *r, const struct benc
  * multiplies natively; fp32 on a CPU. An unknown GPU is taken to have the first. */
 enum dtype plan_workload_dtype(const struct plan_request *r);
 
+/* "MxNxK", each from 1 to 2^20. */
+int plan_parse_shape(const char *text, int64_t out[3], struct err *e) MUST_CHECK;
+
 /* One per benchmark file. */
+int cache_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 int fma_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 int gemm_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 int membw_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
+int precision_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 
 /* Seconds that tier t gives one case of this benchmark. */
 double tier_case_seconds(enum tier t, const char *bench);

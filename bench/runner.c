@@ -256,13 +256,15 @@ static int measure(struct run *run, struct err *e) {
     run->begin_ns = now_ns(run);
     if ((result = warm_up(run, first_s, e)) != GO_ON || (result = sample(run, e)) != GO_ON)
         return result;
-    return verify(run, run->r->seed + 1, e);
+    if ((result = verify(run, run->r->seed + 1, e)) != GO_ON)
+        return result;
+    return operands_deviation(&run->operands, last_set(run), run->r->seed + 2, &run->out->deviation, e);
 }
 
 int runner_run(const struct runner *r, const struct bench_case *c, const struct runner_sink *sink,
                struct runner_result *out, struct err *e) {
     struct run run = {.r = r, .c = c, .sink = sink, .out = out};
-    *out = (struct runner_result){.status = CASE_MEASURED};
+    *out = (struct runner_result){.status = CASE_MEASURED, .deviation = {NAN, NAN, NAN}};
     int result = measure(&run, e);
     clean_up(&run);
     return result < 0 ? -1 : 0;

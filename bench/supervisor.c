@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/host_load.h"
+#include "bench/identity.h"
 #include "model/record_line.h"
 
 #include <inttypes.h>
@@ -127,7 +129,7 @@ static size_t *counter(struct run_summary *summary, enum case_status status) {
 }
 
 static int write_done(struct supervisor *s, const struct bench_case *c, int attempt,
-                      const struct case_outcome *outcome, struct err *e) {
+                      const struct case_outcome *outcome, const struct record_host *host, struct err *e) {
     const char *warnings[CASE_MAX_WARNINGS];
     for (size_t i = 0; i < outcome->warning_count; i++)
         warnings[i] = outcome->warnings[i];
@@ -137,7 +139,9 @@ static int write_done(struct supervisor *s, const struct bench_case *c, int atte
                                     outcome->reason,
                                     warnings,
                                     outcome->warning_count,
-                                    outcome->warmed_up};
+                                    outcome->warmed_up,
+                                    host,
+                                    isnan(outcome->deviation.rms_rel) ? NULL : &outcome->deviation};
     json_t *body = record_done_body(&line);
     int result = record_append(s->writer, "done", body, e);
     json_decref(body);
@@ -177,6 +181,11 @@ static int check_same_run(struct supervisor *s, struct err *e) {
         return err_set(e, ERR_USAGE, "%s was made on %lld x %s, this is %d x %s; start a new record", path,
                        (long long)old->device_count, old->device_name, s->crew.size, info->name);
     }
+    const char *differs = identity_difference(json_object_get(old->head, "host"), s->r->host);
+    if (differs != NULL)
+        return err_set(e, ERR_USAGE,
+                       "%s was made on another machine (host.identity.%s differs); start a new record", path,
+                       differs);
     for (size_t i = 0; i < old->case_count; i++) {
         const struct bench_case *c = planned_case(s, old->cases[i].id);
         if (c == NULL || !op_equal(&c->op, &old->cases[i].op)) {
@@ -232,7 +241,7 @@ static int not_tested(struct supervisor *s, const struct bench_case *c, int atte
                       struct err *e) {
     struct case_outcome outcome = {.status = CASE_NOT_TESTED};
     snprintf(outcome.reason, sizeof outcome.reason, "%s", reason);
-    return write_case(s, c, attempt, e) != 0 ? -1 : write_done(s, c, attempt, &outcome, e);
+    return write_case(s, c, attempt, e) != 0 ? -1 : write_done(s, c, attempt, &outcome, NULL, e);
 }
 
 /* Is there time for it, and somebody to run it? When not, the reason is in given_up. */
@@ -261,6 +270,25 @@ static void count_losses(struct supervisor *s, size_t index, const struct case_o
     }
 }
 
+/* What the host did meanwhile goes with it; a simulated device has no host. */
+static int measure_case(struct supervisor *s, const struct case_request *request,
+                        struct case_outcome *outcome, struct err *e) {
+    struct host_load before, after;
+    struct arena names = {0};
+    host_load_read("", &before);
+    int result = supervisor_case(&s->crew, s->writer, request, outcome, e);
+    host_load_read("", &after);
+    struct record_host host = host_load_between(&before, &after, &names);
+    if (result == 0 && !outcome->interrupted) {
+        bool simulated = s->crew.ranks[0].info.simulated;
+        result = write_done(s, request->c, request->attempt, outcome, simulated ? NULL : &host, e);
+    }
+    host_load_free(&before);
+    host_load_free(&after);
+    arena_free(&names);
+    return result;
+}
+
 /* 1 = stopped in the middle: the case stays open. */
 static int run_case(struct supervisor *s, size_t index, int attempt, struct err *e) {
     const struct bench_case *c = &s->plan.cases[index];
@@ -276,12 +304,12 @@ static int run_case(struct supervisor *s, size_t index, int attempt, struct err 
         .stop = s->r->stop,
     };
     say(s, index, c->id, false);
-    if (write_case(s, c, attempt, e) != 0 || supervisor_case(&s->crew, s->writer, &request, &outcome, e) != 0)
+    if (write_case(s, c, attempt, e) != 0 || measure_case(s, &request, &outcome, e) != 0)
         return -1;
     if (outcome.interrupted)
         return 1;
     count_losses(s, index, &outcome);
-    return write_done(s, c, attempt, &outcome, e);
+    return 0;
 }
 
 static int run_plan(struct supervisor *s, struct err *e) {

@@ -21,8 +21,9 @@ struct case_outcome {
     char warnings[CASE_MAX_WARNINGS][200];
     size_t warning_count;
     bool warmed_up;
-    size_t lost;      /* workers                                                */
-    bool interrupted; /* the stop flag was seen: the case stays without an end  */
+    struct record_deviation deviation; /* of the rank where it is largest */
+    size_t lost;                       /* workers                                                */
+    bool interrupted;                  /* the stop flag was seen: the case stays without an end  */
 };
 
 /* Sends the case to every rank of the crew (all ready), carries their group messages, appends their samples

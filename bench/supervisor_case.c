@@ -4,6 +4,7 @@
 #include "bench/group_local.h"
 #include "bench/supervisor.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ static int take_done(struct running *g, int rank, const json_t *message, struct 
         return -1;
     for (size_t i = 0; i < result.warning_count; i++)
         add_warning(g, rank, result.warnings[i]);
+    if (isnan(g->out->deviation.rms_rel) || result.deviation.rms_rel > g->out->deviation.rms_rel)
+        g->out->deviation = result.deviation;
     g->out->warmed_up = g->out->warmed_up && result.warmed_up;
     if (result.status != CASE_MEASURED) {
         decide(g, rank, result.status, result.reason);
@@ -225,7 +228,7 @@ static void send_case(struct running *g) {
 
 int supervisor_case(struct crew *crew, struct record_writer *writer, const struct case_request *r,
                     struct case_outcome *out, struct err *e) {
-    *out = (struct case_outcome){.status = CASE_MEASURED, .warmed_up = true};
+    *out = (struct case_outcome){.status = CASE_MEASURED, .warmed_up = true, .deviation = {NAN, NAN, NAN}};
     struct running g = {.crew = crew, .writer = writer, .r = r, .out = out};
     hub_init(&g.hub, crew->size);
     g.pending = xcalloc((size_t)crew->size, sizeof *g.pending);

@@ -21,10 +21,13 @@ static const struct tier_time {
 static const struct tier_row {
     const char *bench;
     double seconds[TIER_COUNT]; /* per case */
+    enum tier from;             /* the first tier that has it */
 } rows[] = {
     {"fma", {2, 10, 10}},
     {"membw", {3, 30, 30}},
     {"gemm", {3, 30, 30}},
+    {"precision", {2, 10, 10}},
+    {"cache", {0.3, 0.3, 0.3}, TIER_ACCEPT},
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
@@ -78,6 +81,8 @@ void tier_heat(enum tier t, struct bench_case *first) {
 
 int tier_plan(enum tier t, const struct plan_request *r, struct plan *out, struct err *e) {
     for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (t < rows[i].from)
+            continue;
         struct plan_request row = *r;
         row.seconds = r->seconds > 0 ? r->seconds : rows[i].seconds[t];
         if (bench_find(rows[i].bench)->plan(&row, out, e) != 0)

@@ -70,7 +70,7 @@ static void bind(struct check *c, const struct operands *o, size_t set) {
         if (o->shapes[i].output) {
             c->shape = &o->shapes[i];
             c->output = o->sets[set].buffers[i];
-        } else {
+        } else if (!o->shapes[i].scratch) {
             c->filled[inputs] = (struct ref_filled){o->shapes[i].dtype, FILL_NORMAL, o->seeds[i]};
             c->inputs[inputs] = (struct ref_source){ref_filled_at, &c->filled[inputs]};
             inputs++;

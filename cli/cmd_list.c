@@ -6,17 +6,20 @@
 #include "kernels/cuda_driver.h"
 #include "kernels/sim/scenario.h"
 #include "model/data.h"
+#include "net/net.h"
 
 #include <string.h>
 
 struct list_options {
-    bool options;
+    bool options, inventory;
 };
 
 /* clang-format off */
 static const struct opt rows[] = {
     {.name = "options", .type = OPT_FLAG, .offset = offsetof(struct list_options, options),
      .help = "print every command's options as Markdown, as the README holds them"},
+    {.name = "inventory", .type = OPT_FLAG, .offset = offsetof(struct list_options, inventory),
+     .help = "print what this host says of itself as JSON, as a record's head holds it"},
 };
 /* clang-format on */
 
@@ -35,6 +38,14 @@ static void list_options(void) {
         opt_print_markdown(stdout, (*c)->options);
         putchar('\n');
     }
+}
+
+static void print_inventory(void) {
+    json_t *host = inventory_read("");
+    json_object_set_new(host, "net", net_host_read(""));
+    json_dumpf(host, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(host);
 }
 
 static void list_backends(void) {
@@ -103,6 +114,10 @@ static int run(int argc, char **argv, struct err *e) {
         return 0;
     if (o.options) {
         list_options();
+        return 0;
+    }
+    if (o.inventory) {
+        print_inventory();
         return 0;
     }
     list_backends();

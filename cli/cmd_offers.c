@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <stddef.h>

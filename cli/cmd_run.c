@@ -5,11 +5,14 @@
 #include "base/units.h"
 #include "bench/bench.h"
 #include "cli/commands.h"
+#include "cli/limits.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
 #include "kernels/cuda_driver.h"
+#include "model/job.h"
 #include "net/net.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,8 +26,8 @@ struct run_options {
     int tier, format;
     bool cpu, quiet, verbose;
     struct opt_list benches, shapes, dtypes;
-    const char *workload, *backend, *scenario, *out, *resume, *offer, *price, *data;
-    long long devices, threads, seed;
+    const char *workload, *job, *backend, *scenario, *out, *resume, *offer, *price, *data;
+    long long global_batch, devices, threads, seed;
     double seconds, deadline_s, grace_s;
 };
 
@@ -35,6 +38,10 @@ static const struct opt rows[] = {
      .choices = tier_names, .value_name = "TIER", .help = "how long and how deep: a table of cases"},
     {.name = "workload", .key = "workload", .type = OPT_STRING, .offset = FIELD(workload),
      .value_name = "NAME", .help = "also measure this training job's own GEMM shapes"},
+    {.name = "global-batch", .key = "global_batch", .type = OPT_INT, .offset = FIELD(global_batch), .min = 1,
+     .max = 1e9, .value_name = "N", .help = "samples per step, instead of the workload's own"},
+    {.name = "job", .type = OPT_STRING, .offset = FIELD(job), .value_name = "FILE",
+     .help = "a job.json: takes its workload and global batch where these are not given"},
     {.name = "bench", .key = "benches", .type = OPT_LIST, .offset = FIELD(benches), .value_name = "NAME",
      .help = "only these benchmarks instead of the tier's"},
     {.name = "shape", .key = "shapes", .type = OPT_LIST, .offset = FIELD(shapes), .value_name = "MxNxK",
@@ -214,10 +221,19 @@ static int judge_summary(const struct run_summary *s, const char *path, struct e
     return 0;
 }
 
+static void say_limits(const struct run_request *r) {
+    struct text text = {0};
+    text_add(&text, "limits: ");
+    if (limits_describe(r->host, &text))
+        r->say(r->say_context, &(struct run_progress){.text = text_get(&text), .notice = true});
+    text_free(&text);
+}
+
 static int measure(const struct run_options *o, const struct run_request *r, struct err *e) {
     struct data data = {.folder = o->data};
     struct run_summary summary;
     catch_signals();
+    say_limits(r);
     int result = supervisor_run(r, &summary, e);
     progress_end(r->say_context);
     if (result)
@@ -231,6 +247,7 @@ static int measure(const struct run_options *o, const struct run_request *r, str
 
 /* What a run needs and owns beside its options. */
 struct run_inputs {
+    struct job job;
     struct workload workload;
     enum dtype dtypes[DTYPE_COUNT];
     struct record old; /* of --resume: its settings are borrowed by the options */
@@ -246,7 +263,26 @@ static void inputs_free(struct run_inputs *in) {
     json_decref(in->offer);
     record_free(&in->old);
     workload_free(&in->workload);
+    job_free(&in->job);
     free(in->made_path);
+}
+
+/* The words given rule, then the job, then the workload file. A record that is resumed brings its own. */
+static int read_workload(struct run_options *o, struct run_inputs *in, const struct data *data,
+                         struct err *e) {
+    if (o->job && !o->resume) {
+        if (job_load(o->job, &in->job, e))
+            return err_wrap(e, "--job");
+        if (!o->workload)
+            o->workload = in->job.workload;
+        if (o->global_batch == OPT_INT_NONE && !isnan(in->job.global_batch))
+            o->global_batch = (long long)in->job.global_batch;
+    }
+    if (o->workload && workload_load(data, o->workload, &in->workload, e))
+        return -1;
+    if (o->global_batch != OPT_INT_NONE)
+        in->workload.global_batch = o->global_batch;
+    return 0;
 }
 
 /* Everything that can be wrong with the words of the user is found here, before a worker starts. */
@@ -260,7 +296,7 @@ static int read_inputs(struct run_options *o, struct run_inputs *in, struct err 
     if (check_names(o, e) || parse_dtypes(&o->dtypes, in->dtypes, DTYPE_COUNT, e) ||
         choose_backend(o, &in->backend, e))
         return -1;
-    if (o->workload && workload_load(&data, o->workload, &in->workload, e))
+    if (read_workload(o, in, &data, e))
         return -1;
     if (o->offer && !(in->offer = parse_offer(o->offer, e)))
         return -1;

@@ -3,6 +3,7 @@
 #include "cli/run_report.h"
 #include "model/data.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <stddef.h>
 

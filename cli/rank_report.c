@@ -1,6 +1,8 @@
 #include "cli/rank_report.h"
 
 #include "base/units.h"
+#include "reports/run_cost.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +47,13 @@ static const struct column full_columns[] = {
     {"goodput_high", "goodput high", COLUMN_NUMBER},
     {"rows", "rows", COLUMN_NUMBER},
     {"dominant_uncertainty", "mostly uncertain", COLUMN_TEXT},
+    {"run_s", "run", COLUMN_NUMBER},
+    {"run_s_low", "run low", COLUMN_NUMBER},
+    {"run_s_high", "run high", COLUMN_NUMBER},
+    {"run_cost", "run cost", COLUMN_NUMBER},
+    {"run_cost_low", "run cost low", COLUMN_NUMBER},
+    {"run_cost_high", "run cost high", COLUMN_NUMBER},
+    {"within_limits", "within limits", COLUMN_TEXT},
 };
 
 static const char *yes_no(bool value) {
@@ -69,7 +78,24 @@ static void add_full_identity(struct table *t, const struct rank_row *row) {
     table_text(t, row->price.per_hour.currency);
 }
 
-static void add_full_row(struct table *t, const struct rank_row *row) {
+static struct run_cost run_of(const struct rank_request *request, const struct rank_row *row) {
+    struct run_cost run;
+    run_cost(request->job, request->workload, row, &run);
+    return run;
+}
+
+static void add_full_run(struct table *t, const struct rank_request *request, const struct rank_row *row) {
+    static const char *const words[] = {
+        [RUN_WITHIN] = "yes", [RUN_DOUBTFUL] = "doubtful", [RUN_BEYOND] = "no"};
+    struct run_cost run = run_of(request, row);
+    const double figures[] = {run.time_s.mid, run.time_s.low, run.time_s.high,
+                              run.cost.mid,   run.cost.low,   run.cost.high};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        table_number_exact(t, figures[i]);
+    table_text(t, isnan(run.steps) ? "-" : words[run_within(request->job, &run)]);
+}
+
+static void add_full_row(struct table *t, const struct rank_request *request, const struct rank_row *row) {
     add_full_identity(t, row);
     const double figures[] = {row->cost.mid,       row->cost.low,   row->cost.high, row->cost_per_mtok,
                               row->step_s.mid,     row->compute_s,  row->memory_s,  row->optimizer_s,
@@ -91,13 +117,16 @@ static void add_full_row(struct table *t, const struct rank_row *row) {
     table_number_exact(t, row->goodput_high);
     table_number_exact(t, row->offer ? (double)row->offer->merged : 1);
     table_text(t, row->dominant);
+    add_full_run(t, request, row);
 }
 
-static void print_full(const struct ranking *r, int format, FILE *out) {
+static void print_full(const struct ranking *r, const struct rank_request *request, int format, FILE *out) {
     struct table t;
     table_init(&t, full_columns, sizeof full_columns / sizeof full_columns[0]);
-    for (size_t i = 0; i < r->count; i++)
-        add_full_row(&t, &r->rows[i]);
+    for (size_t i = 0; i < r->count; i++) {
+        struct rank_row row = ranking_row(r, i);
+        add_full_row(&t, request, &row);
+    }
     table_write(&t, format, out);
     table_free(&t);
 }
@@ -115,11 +144,34 @@ static const struct column short_columns[] = {
     {"evidence", "ev", COLUMN_TEXT},
     {"break_even", "even at/h", COLUMN_NUMBER, 2},
     {"dominant", "least sure of", COLUMN_TEXT, 3},
+    {"run_s", "run", COLUMN_NUMBER},
+    {"run_cost", "run cost", COLUMN_NUMBER},
 };
+enum {
+    SHORT_COLUMNS = sizeof short_columns / sizeof short_columns[0],
+    RUN_COLUMNS = 2 /* the last: with a job */
+};
+
+static bool has_run(const struct rank_request *request) {
+    return request->job && !isnan(job_steps(request->job, request->workload));
+}
 
 static void add_money(struct table *t, double amount, const char *currency) {
     char text[32];
     table_number(t, amount, money_format(money_make(amount, currency), text));
+}
+
+/* A figure that may break its limit is marked. */
+static void add_short_run(struct table *t, const struct rank_request *request, const struct rank_row *row) {
+    struct run_cost run = run_of(request, row);
+    char text[64], figure[32];
+    bool doubt = run_against(&run.time_s, request->job->deadline_s) != RUN_WITHIN;
+    snprintf(text, sizeof text, "%s%s", units_format_duration(run.time_s.mid, figure), doubt ? "!" : "");
+    table_number(t, run.time_s.mid, text);
+    doubt = run_against(&run.cost, request->job->budget.amount) != RUN_WITHIN;
+    money_format(money_make(run.cost.mid, row->price.per_hour.currency), figure);
+    snprintf(text, sizeof text, "%s%s", figure, doubt ? "!" : "");
+    table_number(t, run.cost.mid, text);
 }
 
 static void add_short_row(struct table *t, const struct rank_row *row) {
@@ -147,39 +199,38 @@ static void add_short_row(struct table *t, const struct rank_row *row) {
     table_text(t, text);
 }
 
-/* Rows of one term, the best `top` of them, and whatever stands for a record. */
-static void print_term(const struct ranking *r, enum term term, bool priced, const struct rank_view *view,
-                       FILE *out) {
+static bool is_own(const struct ranking *r, size_t i) {
+    for (size_t k = 0; k < r->own_count; k++)
+        if (r->own[k] == i)
+            return true;
+    return false;
+}
+
+/* Rows of one section, the best `top` of them, and whatever stands for a record. */
+static void print_section(const struct ranking *r, const struct rank_request *request, size_t begin,
+                          size_t end, const struct rank_view *view, FILE *out) {
     struct table t;
-    size_t shown = 0, total = 0;
-    table_init(&t, short_columns, sizeof short_columns / sizeof short_columns[0]);
-    for (size_t i = 0; i < r->count; i++) {
-        const struct rank_row *row = &r->rows[i];
-        if (row->term != term || isfinite(row->cost.mid) != priced)
+    size_t shown = 0;
+    table_init(&t, short_columns, has_run(request) ? SHORT_COLUMNS : SHORT_COLUMNS - RUN_COLUMNS);
+    for (size_t i = begin; i < end; i++) {
+        if (view->top && i - begin >= view->top && !is_own(r, i))
             continue;
-        total++;
-        bool within = view->top == 0 || total <= view->top;
-        if (within || !row->offer)
-            add_short_row(&t, row);
-        shown += within || !row->offer;
+        struct rank_row row = ranking_row(r, i);
+        add_short_row(&t, &row);
+        if (has_run(request))
+            add_short_run(&t, request, &row);
+        shown++;
     }
     if (shown)
         table_write(&t, view->format, out);
-    if (shown < total)
+    if (shown < end - begin)
         fprintf(out, "... and %zu more; --all shows them, --format csv --out FILE keeps them\n",
-                total - shown);
+                end - begin - shown);
     table_free(&t);
 }
 
 static struct money row_cost(const struct rank_row *row) {
     return money_make(row->cost.mid, row->price.per_hour.currency);
-}
-
-static const struct rank_row *first_of_term(const struct ranking *r, enum term term) {
-    for (size_t i = 0; i < r->count; i++)
-        if (r->rows[i].term == term && isfinite(r->rows[i].cost.mid))
-            return &r->rows[i];
-    return NULL;
 }
 
 static void print_job(const struct rank_request *request, FILE *out) {
@@ -190,24 +241,42 @@ static void print_job(const struct rank_request *request, FILE *out) {
             units_format_flop(workload_model_flop(w), flop));
 }
 
+/* "job: 20,000 steps, deadline 10 d, budget $5000.00; dataset 40.0 GB at aws us-east-1" */
+static void print_limits(const struct rank_request *request, FILE *out) {
+    const struct job *j = request->job;
+    char text[UNITS_TEXT_SIZE], money[32];
+    if (!j)
+        return;
+    fprintf(out, "job %s: ", j->path);
+    if (has_run(request))
+        fprintf(out, "%.0f steps", job_steps(j, request->workload));
+    else
+        fputs("no length of the run (steps, tokens or samples)", out);
+    if (!isnan(j->deadline_s))
+        fprintf(out, ", deadline %s", units_format_duration(j->deadline_s, text));
+    if (!isnan(j->budget.amount))
+        fprintf(out, ", budget %s", money_format(j->budget, money));
+    fprintf(out, "; dataset %.3g GB%s%s, checkpoint %.3g GB\n", request->workload->dataset_bytes / 1e9,
+            *j->dataset_at ? " at " : "", j->dataset_at, request->workload->checkpoint_bytes / 1e9);
+}
+
 static void print_own(const struct ranking *r, FILE *out) {
     char price[32], cost[32];
-    const struct rank_row *best = first_of_term(r, TERM_ON_DEMAND);
-    for (size_t i = 0; best && i < r->count; i++) {
-        const struct rank_row *row = &r->rows[i];
-        const char *currency = best->price.per_hour.currency;
-        if (row->offer)
-            continue;
-        money_format(money_make(row->break_even_per_hour, currency), price);
-        if (isfinite(row->cost.mid))
+    if (r->on_demand == 0)
+        return;
+    struct rank_row best = ranking_row(r, 0);
+    for (size_t i = 0; i < r->own_count; i++) {
+        struct rank_row row = ranking_row(r, r->own[i]);
+        money_format(money_make(row.break_even_per_hour, best.price.per_hour.currency), price);
+        if (isfinite(row.cost.mid))
             fprintf(out, "%s: %s per step, %.3g times the first row (%s); even with it at %s per hour\n",
-                    row->label, money_format(row_cost(row), cost), row->cost.mid / best->cost.mid,
-                    best->label, price);
+                    row.label, money_format(row_cost(&row), cost), row.cost.mid / best.cost.mid, best.label,
+                    price);
         else
             fprintf(
                 out,
                 "%s has no price (--price 0.05/h gives one): even with the first row (%s) at %s per hour\n",
-                row->label, best->label, price);
+                row.label, best.label, price);
     }
 }
 
@@ -222,17 +291,14 @@ static void print_refused(const struct offer_set *offers, FILE *out) {
 }
 
 static void print_rest(const struct ranking *r, const struct rank_request *request, FILE *out) {
-    size_t ranked[TERM_COUNT] = {0}, own = 0, not_ranked = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        own += r->rows[i].offer == NULL;
-        ranked[r->rows[i].term] += r->rows[i].offer != NULL;
-    }
+    size_t own_priced = r->own_count - r->unpriced,
+           not_ranked = 0; /* offers without a price are not ranked */
     for (size_t i = 0; i < r->not_ranked_count; i++)
         not_ranked += r->not_ranked[i].offers;
     for (size_t i = 0; i < r->next_count; i++)
         fprintf(out, "next: %s\n", r->next[i].text);
-    fprintf(out, "\nranked: %zu on-demand and %zu spot offers%s; not ranked: %zu\n", ranked[TERM_ON_DEMAND],
-            ranked[TERM_SPOT], own ? ", and this machine" : "", not_ranked);
+    fprintf(out, "\nranked: %zu on-demand and %zu spot offers%s; not ranked: %zu\n",
+            r->on_demand - own_priced, r->spot, r->own_count ? ", and this machine" : "", not_ranked);
     for (size_t i = 0; i < r->not_ranked_count; i++)
         fprintf(out, "  %4zu  %s\n", r->not_ranked[i].offers, r->not_ranked[i].reason);
     print_refused(request->offers, out);
@@ -240,31 +306,32 @@ static void print_rest(const struct ranking *r, const struct rank_request *reque
 
 static void print_spot(const struct ranking *r, const struct rank_request *request,
                        const struct rank_view *view, FILE *out) {
-    const struct rank_row *spot = first_of_term(r, TERM_SPOT);
     char checkpoint[UNITS_TEXT_SIZE], restart[UNITS_TEXT_SIZE];
-    if (!spot)
+    if (r->spot == 0)
         return;
+    struct rank_row spot = ranking_row(r, r->on_demand);
     fprintf(out,
             "\nspot: can be interrupted. The cost holds a goodput factor of %.3f to %.3f, for %.0f to %.0f "
             "%% of nodes "
             "reclaimed a month,\na checkpoint in %s and a restart in %s (--checkpoint, --restart)\n",
-            spot->goodput_low, spot->goodput_high, 100 * r->spot_share_low, 100 * r->spot_share_high,
-            units_format_duration(request->checkpoint_s, checkpoint),
+            spot.goodput_low, spot.goodput_high, 100 * r->spot_share_low, 100 * r->spot_share_high,
+            units_format_duration(r->checkpoint_s, checkpoint),
             units_format_duration(request->restart_s, restart));
-    print_term(r, TERM_SPOT, true, view, out);
+    print_section(r, request, r->on_demand, r->on_demand + r->spot, view, out);
 }
 
 static void print_for_people(const struct ranking *r, const struct rank_request *request,
                              const struct rank_view *view, FILE *out) {
     print_job(request, out);
+    print_limits(request, out);
     if (view->prices_note)
         fprintf(out, "%s\n", view->prices_note);
     fputs("\non demand\n", out);
-    print_term(r, TERM_ON_DEMAND, true, view, out);
+    print_section(r, request, 0, r->on_demand, view, out);
     print_spot(r, request, view, out);
     if (r->unpriced) {
         fputs("\nwithout a price\n", out);
-        print_term(r, TERM_ON_DEMAND, false, view, out);
+        print_section(r, request, r->on_demand + r->spot, r->count, view, out);
     }
     fputs("\n#   rows with one number are not told apart by the evidence (P(leader is cheaper) < 0.95)\n"
           "ev  A measured on this very offer or machine, B on this device model, C published achievable "
@@ -273,8 +340,11 @@ static void print_for_people(const struct ranking *r, const struct rank_request 
           "    family's efficiency (C and D take attention at the GEMM rate); ? rests on an unverified "
           "figure,\n"
           "    * all-reduce assumed from the line rate, ~ a rate taken from another shape\n"
-          "even at/h  the price at which the row costs what its table's first row costs\n\n",
+          "even at/h  the price at which the row costs what its table's first row costs\n",
           out);
+    if (has_run(request))
+        fputs("run  of the whole job; ! may break its deadline or budget\n", out);
+    fputs("\n", out);
     print_own(r, out);
     print_rest(r, request, out);
 }
@@ -284,5 +354,5 @@ void rank_report_print(const struct ranking *r, const struct rank_request *reque
     if (writer_is_for_people(view->format))
         print_for_people(r, request, view, out);
     else
-        print_full(r, view->format, out);
+        print_full(r, request, view->format, out);
 }

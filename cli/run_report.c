@@ -2,7 +2,12 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/diagnostics.h"
+#include "cli/limits.h"
+#include "reports/disturbance.h"
+#include "reports/record_view.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +30,11 @@ static const struct column full_columns[] = {
     {"peak_ratio", "of peak", COLUMN_NUMBER},
     {"samples", "samples", COLUMN_NUMBER},
     {"state", "state", COLUMN_TEXT},
+    {"rms_rel_error", "rms error", COLUMN_NUMBER},
+    {"max_rel_error", "max error", COLUMN_NUMBER},
     {"note", "note", COLUMN_TEXT},
+    {"throttled_samples", "throttled", COLUMN_NUMBER},
+    {"others_cpus", "others", COLUMN_NUMBER},
 };
 
 /* A case without samples has one row all the same. */
@@ -47,15 +56,33 @@ static void add_full_row(struct table *t, const struct row *row) {
     table_number_exact(t, row->rank ? row->rank->rank : NAN);
     table_text(t, case_status_name(row->c->status));
     table_number_exact(t, rate->rate);
-    table_text(t, strcmp(row->c->unit, "B") == 0 ? "B/s" : "FLOP/s");
+    char unit[UNITS_TEXT_SIZE];
+    snprintf(unit, sizeof unit, "%.20s/s", row->c->unit);
+    table_text(t, unit);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         table_number_exact(t, figures[i]);
     table_number_exact(t, row->rank ? (double)row->rank->count : 0);
     table_text(t, row->rank ? series_state_name(rate->state) : "");
+    table_number_exact(t, row->c->deviation.rms_rel);
+    table_number_exact(t, row->c->deviation.max_rel);
     table_text(t, row->note);
+    bool counted = row->rank && !isnan(record_throttled_s(row->rank));
+    table_number_exact(t, counted ? (double)record_throttled_samples(row->rank, NULL) : NAN);
+    table_number_exact(t, case_others_cpus(row->c));
 }
 
 /* ---- for people ---- */
+
+char *run_report_rate(const char *unit, double per_s, char *out) {
+    if (strcmp(unit, "B") == 0)
+        return units_format_bytes_per_s(per_s, out);
+    if (strcmp(unit, "FLOP") == 0)
+        return units_format_flop_per_s(per_s, out);
+    char count[UNITS_TEXT_SIZE];
+    bool prefixed = strchr(units_format_count(per_s, count), ' ') != NULL;
+    snprintf(out, UNITS_TEXT_SIZE, "%.12s%s%.8s/s", count, prefixed ? "" : " ", unit);
+    return isnan(per_s) ? memcpy(out, "-", 2) : out;
+}
 
 static const struct column short_columns[] = {
     {"case", "case", COLUMN_TEXT},
@@ -75,9 +102,7 @@ static void add_short_row(struct table *t, const struct row *row) {
     else
         snprintf(longer, sizeof longer, "%s", row->c->id);
     table_text(t, longer);
-    table_number(t, rate->rate,
-                 strcmp(row->c->unit, "B") == 0 ? units_format_bytes_per_s(rate->rate, text)
-                                                : units_format_flop_per_s(rate->rate, text));
+    table_number(t, rate->rate, run_report_rate(row->c->unit, rate->rate, text));
     snprintf(longer, sizeof longer, "±%s", units_format_percent(half, text));
     table_number(t, half, isfinite(half) ? longer : "-");
     table_number(t, row->peak_ratio, units_format_percent(row->peak_ratio, text));
@@ -86,16 +111,32 @@ static void add_short_row(struct table *t, const struct row *row) {
     table_text(t, row->note);
 }
 
-static void note_of_case(const struct record_case *c, const struct record_rate *rate, struct text *note) {
+/* The marks that rank carries as well. */
+static void note_disturbance(const struct row *row, struct text *note) {
+    struct throttling t;
+    struct contamination by;
+    if (row->rank && rank_throttled(row->record, row->rank, &t))
+        text_printf(note, "throttled%s in %zu of %zu samples; ", t.by_quota ? " by the CPU quota" : "",
+                    t.samples, t.of_samples);
+    if (case_contaminated(row->record, row->c, &by))
+        text_printf(note, "contaminated: %s had %.2f of %.0f CPUs; ", by.by, by.cpus, by.of_cpus);
+}
+
+static void note_of_case(const struct row *row, struct text *note) {
+    const struct record_case *c = row->c;
+    const struct record_rate *rate = &row->rate;
     text_clear(note);
     if (c->status != CASE_MEASURED) {
         text_printf(note, "%s%s%s", case_status_name(c->status), *c->reason ? ": " : "", c->reason);
         return;
     }
+    note_disturbance(row, note);
     if (rate->state == SERIES_UNSTEADY)
-        text_printf(note, "unsteady: a step of %.0f %%", 100 * rate->shift);
+        text_printf(note, "unsteady: a step of %.0f %%; ", 100 * rate->shift);
     for (size_t i = 0; i < c->warning_count; i++)
-        text_printf(note, "%s%s", note->length ? "; " : "", c->warnings[i]);
+        text_printf(note, "%s; ", c->warnings[i]);
+    if (note->length)
+        note->data[note->length -= 2] = '\0';
 }
 
 static void add_row(struct table *t, const struct record *r, const struct record_case *c,
@@ -108,9 +149,11 @@ static void add_row(struct table *t, const struct record *r, const struct record
                       .peak_ratio = NAN};
     if (rank)
         row.rate = record_rank_rate(rank);
-    if (strcmp(c->unit, "B") != 0)
+    if (strcmp(c->unit, "FLOP") == 0)
         row.peak_ratio = row.rate.rate / findings_calibrated_peak(r, c->op.dtype);
-    note_of_case(c, &row.rate, &note);
+    note_of_case(&row, &note);
+    if (record_case_is_emulated(r, c) && rank)
+        text_printf(&note, "%semulated", note.length ? "; " : "");
     row.note = text_get(&note);
     if (for_people)
         add_short_row(t, &row);
@@ -129,12 +172,26 @@ static void fill(struct table *t, const struct record *r, bool for_people) {
     }
 }
 
+static void print_limits(const struct record *r, FILE *out) {
+    struct text limits = {0};
+    const json_t *host = json_object_get(r->head, "host");
+    bool not_visible = r->case_count > 0 && !r->simulated;
+    for (size_t i = 0; i < r->case_count; i++)
+        not_visible = not_visible && r->cases[i].host.window_s > 0 && isnan(r->cases[i].host.others_cpu_s);
+    if (limits_describe(host, &limits))
+        fprintf(out, "limits: %s\n", text_get(&limits));
+    if (not_visible)
+        fputs("work of others on this host: not visible from here\n", out);
+    text_free(&limits);
+}
+
 static void print_state(const struct record *r, FILE *out) {
     char memory[UNITS_TEXT_SIZE];
     fprintf(out, "%s%s, %lld x, %s memory, backend %s%s\n", r->device_name,
             r->host_name[0] ? "" : " (unknown host)", (long long)r->device_count,
             units_format_bytes(r->device_memory_bytes, memory), r->backend,
             r->simulated ? " (SIMULATED: these are no measurements)" : "");
+    print_limits(r, out);
     if (r->state == RECORD_BROKEN)
         fprintf(out, "the record is broken at line %zu: only what stands before it is shown\n",
                 r->broken_line);
@@ -193,5 +250,9 @@ int run_report_print(const struct record *r, const struct data *data, const stru
         print_state(r, out);
     table_write(&t, view->format, out);
     table_free(&t);
+    if (for_people) {
+        precision_report_print(r, view->format, out);
+        cache_report_print(r, out);
+    }
     return for_people ? print_findings(r, data, view->all_findings, out, e) : 0;
 }

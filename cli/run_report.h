@@ -13,6 +13,9 @@ struct run_view {
     bool all_findings; /* not only the first few of each kind          */
 };
 
+/* A rate in the record's unit, for people: writes UNITS_TEXT_SIZE bytes and returns out. */
+char *run_report_rate(const char *unit, double per_s, char *out);
+
 /* For people also one line on the device, and the findings. */
 int run_report_print(const struct record *r, const struct data *data, const struct run_view *view, FILE *out,
                      struct err *e) MUST_CHECK;

@@ -63,6 +63,20 @@ function(stepcost_module name)
   target_link_libraries(stepcost-${name} PRIVATE ${M_USES})
   set_target_properties(stepcost-${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
     C_VISIBILITY_PRESET hidden)
+  stepcost_carry(${name} stepcost-${name}.so)
+endfunction()
+
+# stepcost_carry(MODULE FILE...): what a bundle carries for this module: itself, and every library that it opens by
+# name when it runs. What these are linked to follows by itself; what belongs to the machine (a driver) is never named.
+set_property(GLOBAL PROPERTY STEPCOST_CARRIED "")
+function(stepcost_carry module)
+  foreach(file IN LISTS ARGN)
+    set_property(GLOBAL APPEND_STRING PROPERTY STEPCOST_CARRIED "${module} ${file}\n")
+  endforeach()
+endfunction()
+function(stepcost_write_carried)
+  get_property(carried GLOBAL PROPERTY STEPCOST_CARRIED)
+  file(WRITE ${CMAKE_BINARY_DIR}/carried "${carried}")
 endfunction()
 
 # stepcost_test(NAME base/test_x SOURCES x.c USES layer LABELS unit)

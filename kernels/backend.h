@@ -79,8 +79,8 @@ struct backend {
     uint64_t (*now_ns)(struct device *d);
 
     /* Device memory. alloc: ERR_DEVICE_MEMORY when there is too little. Element i of a filled buffer is
-     * rng_normal_at(seed, i) or rng_integer_at(seed, i, 4), rounded to t: a pure function, so that a
-     * verifier knows the inputs without reading them. */
+     * rng_normal_at(seed, i) or rng_integer_at(seed, i, 4), rounded to t (int8: see ref_fill_scale): pure, so
+     * that a verifier knows the inputs without reading them. */
     int (*alloc)(struct device *d, uint64_t size_bytes, struct buffer **out, struct err *e);
     void (*free)(struct buffer *b);
     int (*fill)(struct buffer *b, enum dtype t, enum fill how, uint64_t seed, struct err *e);

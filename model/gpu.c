@@ -37,6 +37,7 @@ static const struct {
     [GPU_CC] = {"compute_capability", 10},
     [GPU_PCI_DEVICE] = {"pci_device", 0},
     [GPU_PCI_SUBSYSTEM] = {"pci_subsystem", 0},
+    [GPU_LOWEST_RENT] = {"lowest_rent_usd_per_h", 1},
 };
 
 struct member {

@@ -44,6 +44,7 @@ enum gpu_field {
     GPU_CC,         /* compute capability x 10                           */
     GPU_PCI_DEVICE, /* 16-bit PCI device id                              */
     GPU_PCI_SUBSYSTEM,
+    GPU_LOWEST_RENT, /* USD an hour for one on demand: the lowest price known  */
     GPU_FIELD_COUNT
 };
 

@@ -53,6 +53,8 @@ static const struct kind_row kinds[OP_KIND_COUNT] = {
     [OP_ADAMW] = {"adamw", SHAPE_ELEMENTS, false, false, {{16, 0}, {0, 0}}},
     /* counted as the full vector S once, so that work / time is algbw; the additions depend on the ranks */
     [OP_ALLREDUCE] = {"allreduce", SHAPE_ELEMENTS, false, false, {{0, 1}, {0, 0}}},
+    /* every line of 16 words once */
+    [OP_CHASE] = {"chase", SHAPE_ELEMENTS, false, false, {{0, 16}, {0, 0}}},
 };
 
 static const char *const pass_names[] = {"forward", "backward", NULL};
@@ -70,6 +72,16 @@ struct op op_gemm(int64_t m, int64_t n, int64_t k, enum dtype t) {
 
 struct op op_elementwise(enum op_kind kind, int64_t elements, enum dtype t) {
     return (struct op){.kind = kind, .dtype = t, .accumulate = default_accumulate(t), .elements = elements};
+}
+
+struct op op_chase(int64_t footprint_bytes) {
+    return op_elementwise(OP_CHASE, footprint_bytes / OP_CHASE_LINE, DTYPE_INT32);
+}
+
+double op_chase_accesses(const struct op *op) {
+    static const double least = 1 << 16; /* so that a call's overhead is lost in it */
+    double nodes = (double)op->elements;
+    return nodes * fmax(1, ceil(least / nodes)) - 1;
 }
 
 static double op_elements(const struct op *op) {
@@ -135,8 +147,12 @@ bool op_is_compute_bound(const struct op *op) {
 }
 
 double op_work(const struct op *op, const char **unit) {
-    bool compute = op_is_compute_bound(op);
-    *unit = compute ? "FLOP" : "B";
+    bool compute = op_is_compute_bound(op), whole = op->dtype == DTYPE_INT8 || op->dtype == DTYPE_INT32;
+    if (op->kind == OP_CHASE) {
+        *unit = "access";
+        return op_chase_accesses(op);
+    }
+    *unit = !compute ? "B" : whole ? "OP" : "FLOP";
     return compute ? op_flop(op) : op_bytes(op);
 }
 
@@ -195,6 +211,12 @@ size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]) 
         out[1] = (struct op_operand){"B", op->dtype, op->batch * op->k * op->n, false};
         out[2] = (struct op_operand){"C", gemm_result(op), op->batch * op->m * op->n, true};
         return 3;
+    }
+    if (op->kind == OP_CHASE) {
+        out[0] = (struct op_operand){
+            "lines", DTYPE_INT32, op->elements * OP_CHASE_LINE / (int64_t)sizeof(int32_t), .scratch = true};
+        out[1] = (struct op_operand){"end", DTYPE_INT32, 1, .output = true};
+        return 2;
     }
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         if (streams[i].kind != op->kind)

@@ -33,6 +33,7 @@ enum op_kind {
     OP_CROSS_ENTROPY, /* softmax over n classes with its gradient, rows of n     */
     OP_ADAMW,         /* optimizer update of `elements` parameters               */
     OP_ALLREDUCE,     /* sum of `elements` over all ranks                        */
+    OP_CHASE,         /* dependent loads along one random cycle: op_chase        */
     OP_KIND_COUNT
 };
 
@@ -54,6 +55,13 @@ struct op {
 struct op op_gemm(int64_t m, int64_t n, int64_t k, enum dtype t);
 struct op op_elementwise(enum op_kind kind, int64_t elements, enum dtype t);
 
+/* A walk through `elements` nodes of one cache line each (OP_CHASE_LINE bytes), every load needing the one
+ * before it. One execution begins at the cycle's place 0 and makes op_chase_accesses: whole rounds less one
+ * step, so that it ends at place elements - 1, which is its result. */
+enum { OP_CHASE_LINE = 64 };
+struct op op_chase(int64_t footprint_bytes);
+double op_chase_accesses(const struct op *op);
+
 /* FLOP of one execution. ATTENTION counts 2 GEMMs forward and 4 backward without the causal saving
  * (PaLM appendix B counts 12 L H Q T per token in full); a kernel that skips the masked half is that
  * much faster by this count. Row and elementwise ops count only what one would (they are bound by
@@ -63,7 +71,8 @@ double op_flop(const struct op *op);
 double op_bytes(const struct op *op);
 /* True when time is predicted as FLOP / rate (GEMM, ATTENTION, FMA), else as bytes / bandwidth. */
 bool op_is_compute_bound(const struct op *op);
-/* What one execution is counted in: op_flop, or op_bytes; unit "FLOP" or "B". */
+/* What one execution is counted in: op_flop ("FLOP", or "OP" of integers), op_bytes ("B"), and for CHASE
+ * op_chase_accesses ("access"). */
 double op_work(const struct op *op, const char **unit);
 
 /* "gemm", "triad"; OP_KIND_COUNT names are lower case. */
@@ -79,11 +88,13 @@ struct op_operand {
     const char *name; /* "A", "B", "C" */
     enum dtype dtype;
     int64_t elements;
-    bool output; /* written (and not read, unless accumulate is said) */
+    bool output;  /* written (and not read, unless accumulate is said)               */
+    bool scratch; /* prepare lays out what it needs in it: nothing to fill or to compare */
 };
 enum { OP_MAX_OPERANDS = 4 };
 /* Number of operands, and their descriptions: GEMM A B C; COPY a c; SCALE c b; ADD a b c;
- * TRIAD b c a (inputs first, the output last); FMA none. 0 where no backend has the op yet. */
+ * TRIAD b c a (inputs first, the output last); CHASE lines (scratch) end; FMA none. 0 where no backend has
+ * the op yet. */
 size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]);
 
 /* Whole bytes of its buffer: a byte that sub-byte types fill in part counts in full. */

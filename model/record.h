@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/series.h"
 #include "model/op.h"
+#include "model/record_host.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,6 +49,15 @@ void record_close(struct record_writer *w);
 enum record_state { RECORD_INTACT, RECORD_UNFINISHED, RECORD_BROKEN };
 enum case_status { CASE_MEASURED, CASE_NOT_TESTED, CASE_FAILED, CASE_OPEN /* no done line */ };
 
+/* How far a product is from that of its unrounded inputs: sampled elements of C, each against the sum in
+ * extended precision of the products of the fp64 normals that its inputs were rounded (int8: scaled and
+ * rounded) from. So the rounding of the inputs is part of it. Both relative to the root mean square of the
+ * exact elements. NaN = not known: no GEMM, or a record that is older. */
+struct record_deviation {
+    double max_rel, rms_rel;
+    double elements; /* how many were compared */
+};
+
 /* Telemetry of a rank over a case: rows of numbers at their time; NaN = not known. */
 struct record_telemetry {
     size_t count;
@@ -67,13 +77,15 @@ struct record_rank {
 struct record_case {
     const char *id, *bench;
     struct op op;
-    const char *unit; /* "FLOP" or "B" */
+    const char *unit; /* as op_work has it */
     int attempt;
     enum case_status status;
     const char *reason; /* "" when measured */
     const char **warnings;
     size_t warning_count;
     bool warmed_up; /* warm-up reached two windows within 1 % */
+    struct record_host host;
+    struct record_deviation deviation;
     struct record_rank *ranks;
     size_t rank_count;
 };

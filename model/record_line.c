@@ -103,7 +103,21 @@ json_t *record_done_body(const struct record_done_line *d) {
     put_text(body, "reason", d->reason);
     put(body, "warnings", warnings);
     put(body, "warmed_up", json_boolean(d->warmed_up));
+    put(body, "host", d->host ? record_host_body(d->host) : json_null());
+    if (d->deviation)
+        put(body, "deviation", record_deviation_json(d->deviation));
     return body;
+}
+
+json_t *record_deviation_json(const struct record_deviation *d) {
+    return json_pack("{s:o, s:o, s:o}", "max_rel", json_number(d->max_rel), "rms_rel",
+                     json_number(d->rms_rel), "elements", json_number(d->elements));
+}
+
+struct record_deviation record_deviation_from(const json_t *value) {
+    return (struct record_deviation){json_as_number(json_object_get(value, "max_rel")),
+                                     json_as_number(json_object_get(value, "rms_rel")),
+                                     json_as_number(json_object_get(value, "elements"))};
 }
 
 json_t *record_end_body(const struct record_end_line *n) {

@@ -14,13 +14,15 @@
  * case     id, bench        strings;  op: object (op_to_json);  attempt: integer from 1
  *          seconds          number: the case's budget;  mandatory: boolean
  * samples  id, attempt      of the case line before it;  rank: integer from 0
- *          work_per_iteration, unit   number, "FLOP" or "B"
+ *          work_per_iteration, unit   number, "FLOP", "OP", "B" or "access"
  *          start_s, iterations, elapsed_s   arrays of one length; the last two above zero
  *          telemetry        {t_s, clock_hz, power_w, temperature_c, throttled_s}: arrays of one length;
  *                           t_s counts from the same moment as start_s
  * done     id, attempt      of the case line before it
  *          status           "measured", "not_tested" or "failed";  reason: string, "" when measured
  *          warnings         array of strings;  warmed_up: boolean
+ *          host             object of record_host.h, or null
+ *          deviation        {max_rel, rms_rel, elements}: numbers or null; optional: struct record_deviation
  * end      cases, measured, not_tested, failed   integers;  reason: string, "" when the plan was done
  *
  * Readers pass over members that they do not know. A number that is not known is null. */
@@ -76,6 +78,8 @@ struct record_done_line {
     const char *const *warnings;
     size_t warning_count;
     bool warmed_up;
+    const struct record_host *host;           /* NULL = null */
+    const struct record_deviation *deviation; /* NULL = left out */
 };
 
 struct record_end_line {
@@ -91,5 +95,9 @@ json_t *record_case_body(const struct record_case_line *c);
 json_t *record_samples_body(const struct record_samples_line *s);
 json_t *record_done_body(const struct record_done_line *d);
 json_t *record_end_body(const struct record_end_line *n);
+
+json_t *record_deviation_json(const struct record_deviation *d);
+/* All NaN where value is none. */
+struct record_deviation record_deviation_from(const json_t *value);
 
 #endif

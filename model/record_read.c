@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "model/record.h"
+#include "model/record_line.h"
 #include "model/record_scan.h"
 
 #include <errno.h>
@@ -118,7 +119,10 @@ static struct record_case *new_case(struct reader *r, const char *id) {
 
 static int read_case(struct reader *r, const struct record_line *line, struct err *e) {
     const char *id, *bench, *unit;
-    struct record_case fresh = {.status = CASE_OPEN, .reason = ""};
+    struct record_case fresh = {.status = CASE_OPEN,
+                                .reason = "",
+                                .host = record_host_unknown(),
+                                .deviation = record_deviation_from(NULL)};
     if (json_get_string(line->value, "id", &id, e) != 0 ||
         json_get_string(line->value, "bench", &bench, e) != 0 ||
         op_from_json(json_object_get(line->value, "op"), &fresh.op, e) != 0 ||
@@ -314,7 +318,9 @@ static int read_done(struct reader *r, const struct record_line *line, struct er
         return -1;
     c->status = status;
     c->reason = keep(r, reason);
+    c->deviation = record_deviation_from(json_object_get(line->value, "deviation"));
     c->warmed_up = json_is_true(json_object_get(line->value, "warmed_up"));
+    c->host = record_host_read(&r->out->arena, json_object_get(line->value, "host"));
     return 0;
 }
 

@@ -18,6 +18,23 @@ struct quote {
     bool spot_above_on_demand;
 };
 
+/* What a row says beside its price; texts are copied. */
+struct catalogue_row {
+    size_t line;
+    const char *provider, *region, *observed, *note;
+    struct identity said;
+    double vcpus, host_memory_bytes;
+};
+
+/* A row that prices only the GPUs or only the host of a machine: catalogue_split.h. */
+struct catalogue_half {
+    struct catalogue_row row;
+    size_t place; /* row of the file, from 0 */
+    const char *zone;
+    double on_demand, spot; /* USD an hour; NaN */
+    bool used;
+};
+
 /* A file while it is read. */
 struct catalogue_file {
     const char *name;     /* in the set's arena */
@@ -33,6 +50,10 @@ struct catalogue_file {
     size_t quote_count, quote_capacity;
     struct offer_refusal *refusals;
     size_t refusal_count, refusal_capacity;
+    struct catalogue_half *halves;
+    size_t half_count, half_capacity;
+    size_t rows_joined;  /* GPU rows that are part of their host's offers */
+    size_t rows_surplus; /* rows with more fields than the header */
 };
 
 struct catalogue_column {
@@ -52,6 +73,7 @@ struct catalogue {
      * each offer of the row; a row that gives none is refused: -1 with the column, what was found and the
      * mend in e. */
     int (*read_row)(struct catalogue_file *f, const char *const *fields, size_t line, struct err *e);
+    void (*finish)(struct catalogue_file *f); /* after the last row; NULL = nothing to do */
 };
 
 extern const struct catalogue catalogue_own, catalogue_skypilot;
@@ -64,13 +86,6 @@ void catalogue_file_free(struct catalogue_file *f);
 
 /* ---- for read_row ---- */
 
-/* What a row says beside its price; texts are copied. */
-struct catalogue_row {
-    size_t line;
-    const char *provider, *region, *observed, *note;
-    struct identity said;
-    double vcpus, host_memory_bytes;
-};
 /* Adds an offer of this row; borrowed until the next call. */
 struct quote *catalogue_quote(struct catalogue_file *f, const struct catalogue_row *row, enum term term,
                               struct money per_hour);

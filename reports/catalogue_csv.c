@@ -66,6 +66,7 @@ static bool check_width(struct catalogue_file *f, const struct csv *csv, const s
         return true;
     }
     if (count > columns && !map->last_is_read) {
+        f->rows_surplus++;
         f->row_note = "surplus fields at the row's end left out";
         return true;
     }
@@ -95,6 +96,13 @@ static int read_csv_rows(struct catalogue_file *f, struct csv *csv, struct err *
             fields[c] = map.at[c] < 0 ? "" : catalogue_trim(utf8_clean(row[map.at[c]]));
         }
         catalogue_read_row(f, map.layout, fields, csv_line(csv));
+    }
+    if (map.layout->finish) {
+        map.layout->finish(f);
+    }
+    if (f->rows_surplus > 0) {
+        f->account.ignored =
+            arena_printf(f->arena, "%s, surplus fields of %zu rows", f->account.ignored, f->rows_surplus);
     }
     identities_resolve(&f->identities, f->arena, f->gpus, map.layout->trusted);
     return got;

@@ -123,6 +123,7 @@ void catalogue_file_free(struct catalogue_file *f) {
     }
     free(f->quotes);
     free(f->refusals);
+    free(f->halves);
     identities_free(&f->identities);
     memset(f, 0, sizeof *f);
 }

@@ -1,6 +1,7 @@
 /* SkyPilot's vms.csv: one file a cloud, the cloud's name only in the file's name, price in USD an hour for
  * the whole instance. */
 #include "reports/catalogue.h"
+#include "reports/catalogue_split.h"
 #include "reports/offer_merge.h"
 
 #include <ctype.h>
@@ -18,6 +19,7 @@ enum sky_column {
     SKY_VCPUS,
     SKY_MEMORY,
     SKY_GPU_INFO,
+    SKY_ZONE,
     SKY_COLUMN_COUNT
 };
 
@@ -26,7 +28,7 @@ static const struct catalogue_column columns[SKY_COLUMN_COUNT] = {
     [SKY_COUNT] = {"AcceleratorCount", true}, [SKY_PRICE] = {"Price", true},
     [SKY_REGION] = {"Region", true},          [SKY_SPOT] = {"SpotPrice", false},
     [SKY_VCPUS] = {"vCPUs", false},           [SKY_MEMORY] = {"MemoryGiB", false},
-    [SKY_GPU_INFO] = {"GpuInfo", false},
+    [SKY_GPU_INFO] = {"GpuInfo", false},      [SKY_ZONE] = {"AvailabilityZone", false},
 };
 
 static const double mib = 1048576.0;
@@ -55,10 +57,8 @@ static int read_numbers(const char *const *fields, struct catalogue_row *row, st
 }
 
 static int check_device(const struct catalogue_row *row, struct err *e) {
-    if (!row->said.sku[0]) {
-        return err_set(e, ERR_PARSE,
-                       "InstanceType: empty, the price of a GPU without its host; add the host's price and "
-                       "write the sum in the layout of docs/offers.md");
+    if (!row->said.sku[0] && !row->said.device[0]) {
+        return err_set(e, ERR_PARSE, "InstanceType, AcceleratorName: both empty; write what is rented");
     }
     if (row->said.device[0] && row->said.count == 0) {
         return err_set(e, ERR_PARSE, "AcceleratorCount: none for \"%.40s\"; write how many a node has",
@@ -103,6 +103,12 @@ static int read_row(struct catalogue_file *f, const char *const *fields, size_t 
         read_prices(fields, &on_demand, &spot, e) != 0) {
         return -1;
     }
+    if (!row.said.sku[0] || split_is_host(row.said.sku) || split_is_n1(row.said.sku)) {
+        split_add(f, &row, fields[SKY_ZONE], on_demand, spot);
+    }
+    if (!row.said.sku[0] || split_is_host(row.said.sku)) {
+        return 0; /* half a machine: an offer when its other half is found */
+    }
     if (!isnan(on_demand)) {
         catalogue_quote(f, &row, TERM_ON_DEMAND, money_make(on_demand, "USD"));
     }
@@ -120,4 +126,5 @@ const struct catalogue catalogue_skypilot = {
     .columns = columns,
     .column_count = SKY_COLUMN_COUNT,
     .read_row = read_row,
+    .finish = split_join,
 };

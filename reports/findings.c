@@ -9,16 +9,10 @@
 /* In this order: what comes first explains what comes later (a throttled case is not called unsteady, and
  * neither is held against the device). */
 static void (*const case_detectors[])(struct inspection *, size_t) = {
-    find_failure,
-    find_throttled,
-    find_unsteady,
-    find_outliers,
+    find_failure, find_throttled, find_contaminated, find_unsteady, find_outliers,
 };
 static void (*const record_detectors[])(struct inspection *) = {
-    find_scattered_outliers,
-    find_slow_device,
-    find_above_peak,
-    find_blas_core,
+    find_scattered_outliers, find_wrong_device, find_slow_device, find_above_peak, find_blas_core,
 };
 
 void finding_add(struct inspection *in, const char *id, const char *case_id, const char *format, ...) {

@@ -2,6 +2,7 @@
 
 #include "base/stats.h"
 #include "base/units.h"
+#include "reports/disturbance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void find_failure(struct inspection *in, size_t index) {
 
 /* ---- throttled ---- */
 
-static const double throttled_share = 0.01; /* of the case's time    */
+static const double throttled_share = 0.01; /* of the case's time */
 static const double clock_fall = 0.05, rate_fall = 0.03;
 
 static double mean_of_quarter(const double *x, size_t n, bool last) {
@@ -58,17 +59,31 @@ static double rate_change(const struct record_rank *r) {
 
 static bool throttled_by_counter(struct inspection *in, const struct record_case *c,
                                  const struct record_rank *r) {
-    const struct record_telemetry *t = &r->telemetry;
-    if (t->count < 2)
+    struct throttling t;
+    if (!rank_throttled(in->record, r, &t))
         return false;
-    double spent_s = t->throttled_s[t->count - 1] - t->throttled_s[0];
-    double case_s = t->t_s[t->count - 1] - t->t_s[0];
-    if (!(spent_s > throttled_share * case_s))
+    if (t.by_quota)
+        finding_add(
+            in, "throttled", c->id,
+            "rank %d: the cgroup's CPU quota held it back for %.2f of %.2f s, within %zu of %zu samples: "
+            "this is the quota's rate, not the CPU's; raise the quota or give it whole CPUs",
+            t.rank, t.throttled_s, t.case_s, t.samples, t.of_samples);
+    else
+        finding_add(in, "throttled", c->id,
+                    "rank %d was throttled for %.2f of %.2f s by its own counter, within %zu of %zu samples: "
+                    "see to cooling and power limit",
+                    t.rank, t.throttled_s, t.case_s, t.samples, t.of_samples);
+    return true;
+}
+
+/* By the CPU's thermal counter, which the host keeps and not the device. */
+static bool throttled_by_heat(struct inspection *in, const struct record_case *c) {
+    const struct record_host *h = &c->host;
+    if (!(h->thermal_throttled_s > throttled_share * h->window_s))
         return false;
     finding_add(in, "throttled", c->id,
-                "rank %d was throttled for %.2f of %.2f s by its own counter: see to cooling, power limit or "
-                "CPU quota",
-                r->rank, spent_s, case_s);
+                "the CPU was too hot for %.2f of %.2f s by its own counter: see to cooling",
+                h->thermal_throttled_s, h->window_s);
     return true;
 }
 
@@ -91,6 +106,22 @@ void find_throttled(struct inspection *in, size_t index) {
     for (size_t i = 0; i < c->rank_count && !in->explained[index]; i++)
         in->explained[index] =
             throttled_by_counter(in, c, &c->ranks[i]) || throttled_by_clock(in, c, &c->ranks[i]);
+    if (!in->explained[index] && !in->is_gpu)
+        in->explained[index] = throttled_by_heat(in, c);
+}
+
+/* ---- contaminated ---- */
+
+void find_contaminated(struct inspection *in, size_t index) {
+    const struct record_case *c = &in->record->cases[index];
+    struct contamination by;
+    if (c->status != CASE_MEASURED || !case_contaminated(in->record, c, &by))
+        return;
+    finding_add(in, "contaminated", c->id,
+                "%s had %.2f of these %.0f CPUs meanwhile%s%s%s: stop other work and run again", by.by,
+                by.cpus, by.of_cpus, *c->host.busiest ? " (" : "", c->host.busiest,
+                *c->host.busiest ? ")" : "");
+    in->explained[index] = true;
 }
 
 /* ---- unsteady ---- */

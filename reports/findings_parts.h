@@ -14,7 +14,8 @@ struct inspection {
     const struct gpu *gpu; /* NULL: a CPU or unknown */
     bool is_gpu;
     size_t samples, outliers; /* over all cases so far, but for cases that are explained */
-    bool *explained; /* per case: throttled, unsteady or with outliers: its rate says nothing of the device */
+    bool *explained; /* per case: throttled, contaminated, unsteady or with outliers: its rate says nothing of
+                        the device */
     struct findings *out;
 };
 
@@ -24,12 +25,14 @@ void finding_add(struct inspection *in, const char *id, const char *case_id, con
 /* findings_case.c: of case `index` */
 void find_failure(struct inspection *in, size_t index);
 void find_throttled(struct inspection *in, size_t index);
+void find_contaminated(struct inspection *in, size_t index);
 void find_unsteady(struct inspection *in, size_t index);
 void find_outliers(struct inspection *in, size_t index);
 
 void find_scattered_outliers(struct inspection *in); /* few a case, many in all */
 
 /* findings_device.c: of the whole record */
+void find_wrong_device(struct inspection *in);
 void find_slow_device(struct inspection *in);
 void find_above_peak(struct inspection *in);
 void find_blas_core(struct inspection *in);

@@ -15,6 +15,26 @@ bool offers_same_price(double a, double b) {
     return fabs(a - b) <= same_price * fmax(fabs(a), fabs(b));
 }
 
+/* Bid floors that one catalogue stored as prices stand at 43 and 56 % of the lowest real price. */
+static const double least_price_share = 0.6;
+
+double offer_price_floor(const struct gpu_match *m) {
+    double lowest = m->count > 0 ? INFINITY : NAN;
+
+    for (size_t i = 0; i < m->count && !isnan(lowest); i++) {
+        double rent = m->candidates[i]->figures[GPU_LOWEST_RENT].value;
+
+        lowest = isnan(rent) ? NAN : fmin(lowest, rent);
+    }
+    return least_price_share * lowest;
+}
+
+static bool is_too_cheap(const struct offer *o) {
+    return o->term == TERM_ON_DEMAND && o->device_count > 0 &&
+           strcmp(o->price.per_hour.currency, "USD") == 0 &&
+           o->price.per_hour.amount < offer_price_floor(&o->match) * (double)o->device_count;
+}
+
 /* ---- what must agree for two rows to be one offer ---- */
 
 static int compare_numbers(double a, double b) {
@@ -121,6 +141,9 @@ static struct offer *make_offer(struct merger *m, struct quote *const *group, si
     o->merged = count;
     add_note(m->arena, o, first->identity->note);
     note_spot(m, o, group, count);
+    if (o->implausible) {
+        add_note(m->arena, o, "implausible price");
+    }
     return o;
 }
 
@@ -184,6 +207,9 @@ static void merge_file(struct merger *m, struct catalogue_file *f) {
 
         q->offer.match = q->identity->match;
         q->offer.gpu_memory_bytes = q->identity->gpu_memory_bytes;
+        /* the spot price of a row whose on-demand price is a mistake is one too */
+        q->offer.implausible = is_too_cheap(&q->offer) || (i > 0 && f->quotes[i - 1].row == q->row &&
+                                                           f->quotes[i - 1].offer.implausible);
         m->sorted[i] = q;
     }
     qsort(m->sorted, f->quote_count, sizeof(struct quote *), compare_quotes);
@@ -298,7 +324,7 @@ void offers_merge(struct offer_set *set, struct catalogue_file *f) {
     absorb_known(&m, set);
     f->account.provider = provider_of(f);
     f->account.rows_kept = count_rows(m.made, m.made_count);
-    f->account.rows_merged = count_rows(f->quotes, f->quote_count) - f->account.rows_kept;
+    f->account.rows_merged = count_rows(f->quotes, f->quote_count) - f->account.rows_kept + f->rows_joined;
     f->account.offers = m.made_count;
     append(set, &m, f);
     free(m.sorted);

@@ -12,7 +12,7 @@ static const double low_p = 0.05, high_p = 0.95;
 /* ---- what interruptions cost ---- */
 
 static double goodput_at(const struct rank_work *w, double share_per_month) {
-    return goodput_factor(w->request->checkpoint_s, w->request->restart_s,
+    return goodput_factor(w->checkpoint_s, w->request->restart_s,
                           goodput_interruption_mean_s(share_per_month));
 }
 
@@ -80,6 +80,14 @@ static struct rank_interval interval_of(const double *x, size_t n, double mid) {
         .low = stats_quantile(x, n, low_p), .mid = mid, .high = stats_quantile(x, n, high_p)};
 }
 
+static void find_bounds(const double *x, size_t n, double *least, double *most) {
+    *least = *most = x[0];
+    for (size_t i = 1; i < n; i++) {
+        *least = fmin(*least, x[i]);
+        *most = fmax(*most, x[i]);
+    }
+}
+
 static void draw_group(struct rank_work *w, struct rank_group *g, const double *z, double *scratch) {
     struct step_factors means = {1, 1, 1};
     step_evaluate(&g->model, &means, &g->times);
@@ -88,6 +96,8 @@ static void draw_group(struct rank_work *w, struct rank_group *g, const double *
         g->step_s[d] = step_at(g, &z[d * w->base.source_count]);
         scratch[d] = g->step_s[d] * w->goodput[d];
     }
+    find_bounds(g->step_s, w->draws, &g->least_s[TERM_ON_DEMAND], &g->most_s[TERM_ON_DEMAND]);
+    find_bounds(scratch, w->draws, &g->least_s[TERM_SPOT], &g->most_s[TERM_SPOT]);
     g->step = interval_of(g->step_s, w->draws, g->times.total_s);
     g->billed_spot =
         interval_of(scratch, w->draws, g->times.total_s * (w->goodput_low + w->goodput_high) / 2);

@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- sums over the op list ---- */
@@ -60,11 +61,11 @@ static const char *rate_reason(struct rank_work *w, const struct rank_group *g, 
     char name[OP_NAME_SIZE];
     const struct record_case *above = evidence_above_peak(&g->subject, op);
     if (above)
-        return arena_printf(w->arena,
+        return arena_printf(&w->arena,
                             "finding above_peak: case %s of %s is above 102 %% of the peak and not used, and "
                             "no other case gives the rate of %s",
                             above->id, g->subject.record->name, op_name(op, name));
-    return arena_printf(w->arena, "no rate for %s%s%s: no record, reference or datasheet has one",
+    return arena_printf(&w->arena, "no rate for %s%s%s: no record, reference or datasheet has one",
                         op_name(op, name), g->subject.gpu ? " on " : "",
                         g->subject.gpu ? g->subject.gpu->name : "");
 }
@@ -131,7 +132,7 @@ static int choose_precision(struct rank_work *w, struct rank_group *g, enum dtyp
             *out = load->precisions[i];
             return 0;
         }
-    g->reason = arena_printf(w->arena, "%s has none of the precisions of %s natively",
+    g->reason = arena_printf(&w->arena, "%s has none of the precisions of %s natively",
                              g->subject.gpu ? g->subject.gpu->name : "the CPU", load->name);
     return -1;
 }
@@ -147,7 +148,7 @@ static int choose_layout(struct rank_work *w, struct rank_group *g) {
     if (layout_choose(w->request->workload, g->devices, dtype, has, is_gpu, &g->layout, &g->memory))
         return 0;
     char needs_text[UNITS_TEXT_SIZE], has_text[UNITS_TEXT_SIZE];
-    g->reason = arena_printf(w->arena, "does not fit: needs %s on each %s, has %s",
+    g->reason = arena_printf(&w->arena, "does not fit: needs %s on each %s, has %s",
                              units_format_bytes(g->memory.total, needs_text), name,
                              units_format_bytes(has, has_text));
     return -1;
@@ -191,18 +192,46 @@ static void build(struct rank_work *w, struct rank_group *g) {
     step_ops_free(&ops);
 }
 
+/* ---- finding it again ---- */
+
+static bool group_is(const struct rank_group *g, const struct evidence_subject *s, int64_t devices) {
+    return g->devices == devices && g->subject.gpu == s->gpu && g->subject.record == s->record &&
+           g->subject.grade == s->grade && g->subject.own == s->own;
+}
+
+/* Where it is, or the free slot where it belongs. The sum of the parts is mixed by MurmurHash3's finalizer.
+ */
+static uint32_t *slot_of(const struct rank_work *w, const struct evidence_subject *s, int64_t devices) {
+    uint64_t h = (uint64_t)(uintptr_t)s->gpu * 3 + (uint64_t)(uintptr_t)s->record * 5 +
+                 (uint64_t)devices * 7 + (uint64_t)s->grade * 11 + s->own;
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    size_t mask = w->slot_count - 1, at = (size_t)(h ^ h >> 33) & mask;
+    while (w->group_slots[at] && !group_is(&w->groups[w->group_slots[at] - 1], s, devices))
+        at = (at + 1) & mask;
+    return &w->group_slots[at];
+}
+
+/* At most half full. */
+static void grow_slots(struct rank_work *w) {
+    if (2 * (w->group_count + 1) <= w->slot_count)
+        return;
+    w->slot_count = w->slot_count ? 2 * w->slot_count : 64;
+    free(w->group_slots);
+    w->group_slots = xcalloc(w->slot_count, sizeof *w->group_slots);
+    for (size_t i = 0; i < w->group_count; i++)
+        *slot_of(w, &w->groups[i].subject, w->groups[i].devices) = (uint32_t)i + 1;
+}
+
 size_t rank_group_of(struct rank_work *w, const struct evidence_subject *s, int64_t devices) {
-    for (size_t i = 0; i < w->group_count; i++) {
-        const struct rank_group *g = &w->groups[i];
-        if (g->devices == devices && g->subject.gpu == s->gpu && g->subject.record == s->record &&
-            g->subject.grade == s->grade && g->subject.own == s->own)
-            return i;
-    }
+    grow_slots(w);
+    uint32_t *slot = slot_of(w, s, devices);
+    if (*slot)
+        return *slot - 1;
     w->groups = xgrow(w->groups, sizeof *w->groups, w->group_count, &w->group_capacity);
     struct rank_group *g = &w->groups[w->group_count];
-    memset(g, 0, sizeof *g);
-    g->subject = *s;
-    g->devices = devices;
+    *g = (struct rank_group){.subject = *s, .devices = devices};
     build(w, g);
-    return w->group_count++;
+    *slot = (uint32_t)++w->group_count;
+    return w->group_count - 1;
 }

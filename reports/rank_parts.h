@@ -3,7 +3,10 @@
  *   rank_reasons.c  which offers cannot be ranked, and why
  *   rank_group.c    offers alike but for the price form one group: precision, layout, step model
  *   rank_draws.c    the groups' step times over all draws, intervals, the dominant uncertainty
- *   rank_ties.c     order, ties, break-even prices
+ *   rank_limits.c   rows that surely break the job's deadline or budget
+ *   rank_order.c    order by cost
+ *   rank_ties.c     which rows the draws do not tell apart
+ *   rank_entry.c    a row in full, made when it is asked for
  *   rank_next.c     what to measure next
  *
  * Private to rank*.c. */
@@ -31,6 +34,7 @@ struct rank_group {
     struct evidence_subject subject;
     int64_t devices;
     const char *reason; /* why it cannot be ranked; "" = it can */
+    const char *label;  /* of the machine, when it is this user's own; else NULL */
     struct layout layout;
     struct layout_memory memory;
     struct step_model model;
@@ -41,34 +45,40 @@ struct rank_group {
     struct step_times times; /* at the mean rates */
     double *step_s;          /* one per draw      */
     struct rank_interval step;
-    struct rank_interval billed_spot; /* step x goodput of a spot node */
+    struct rank_interval billed_spot;               /* step x goodput of a spot node */
+    double least_s[TERM_COUNT], most_s[TERM_COUNT]; /* billed seconds over all draws */
     const char *dominant;
     double dominant_sigma; /* relative effect of that source on the step */
     int dominant_class;    /* RANK_COMPUTE ...; its grade is that of the figure behind it */
     enum evidence dominant_grade;
 };
 
-/* A row on its way, with its group. */
-struct ranked {
-    struct rank_row row;
-    size_t group_index;
-    const struct rank_group *group; /* set when all groups are there: the array moves before */
+/* A row in its compact form: there may be millions. */
+struct rank_entry {
+    const struct offer *offer; /* NULL: the machine of the group's record */
+    uint32_t group, tie;
+    double cost; /* per step at the mean rates; NaN without a price */
+    double p_leader;
 };
 
 struct rank_work {
     const struct rank_request *request;
-    struct arena *arena; /* of the ranking: texts that rows show */
+    struct arena arena; /* of texts */
     struct evidence_base base;
     struct rank_group *groups;
     size_t group_count, group_capacity;
-    struct ranked *rows;
-    size_t row_count, row_capacity;
+    uint32_t *group_slots; /* hash of the groups: index + 1, 0 = free */
+    size_t slot_count;     /* a power of two */
+    struct rank_entry *entries;
+    size_t entry_count, entry_capacity;
     struct rank_reason *reasons;
     size_t reason_count, reason_capacity;
     size_t draws;
     double *goodput; /* of spot, one per draw */
     double goodput_low, goodput_high;
-    char currency[4]; /* of this ranking; "" when nothing has a price */
+    double checkpoint_s;
+    char currency[4];      /* of this ranking; "" when nothing has a price */
+    size_t section_end[3]; /* entries up to here: on-demand, spot, without a price */
 };
 
 /* rank_reasons.c */
@@ -86,12 +96,28 @@ size_t rank_group_of(struct rank_work *w, const struct evidence_subject *s, int6
 void rank_draw_goodput(struct rank_work *w);
 void rank_draw_groups(struct rank_work *w);
 
-/* rank_ties.c: sorts, ties, break-even prices. */
+/* rank_entry.c: what an entry says. */
+enum term rank_entry_term(const struct rank_entry *n);
+double rank_entry_price(const struct rank_work *w, const struct rank_entry *n); /* per hour; NaN */
+const char *rank_entry_label(struct rank_work *w, const struct rank_entry *n);  /* from the arena */
+/* Like strcmp of the labels. */
+int rank_entry_compare_labels(const struct rank_work *w, const struct rank_entry *a,
+                              const struct rank_entry *b);
+/* All of the row but its texts: label and dominant stay NULL. */
+void rank_entry_figures(const struct rank_work *w, const struct rank_entry *n, struct rank_row *out);
+void rank_entry_row(struct rank_work *w, const struct rank_entry *n, struct rank_row *out);
+
+/* rank_limits.c: drops what surely breaks the job's deadline or budget. */
+void rank_limits(struct rank_work *w);
+
+/* rank_order.c: costs, order. */
 void rank_order(struct rank_work *w);
+/* rank_ties.c: numbers those that can reach the first RANK_RESOLVED of their section. */
+void rank_ties(struct rank_work *w);
 /* Relative half-width of the 90 % interval of the step time. */
 double rank_half_width(const struct rank_group *g);
 
 /* rank_next.c */
-void rank_next_lines(const struct rank_work *w, struct ranking *out);
+void rank_next_lines(struct rank_work *w, struct ranking *out);
 
 #endif

@@ -13,7 +13,8 @@ void rank_reason_add(struct rank_work *w, const char *text) {
             return;
         }
     w->reasons = xgrow(w->reasons, sizeof *w->reasons, w->reason_count, &w->reason_capacity);
-    w->reasons[w->reason_count++] = (struct rank_reason){.reason = arena_strdup(w->arena, text), .offers = 1};
+    w->reasons[w->reason_count++] =
+        (struct rank_reason){.reason = arena_strdup(&w->arena, text), .offers = 1};
 }
 
 /* The backends of this version: CPUs and the simulator. */
@@ -23,8 +24,9 @@ bool rank_can_measure(const struct evidence_subject *s) {
     return s->record && !s->record->is_gpu;
 }
 
-/* Vendors whose datasheets alone give a rate (grade D). The achieved shares of references.csv are NVIDIA's,
- * but for one row: they say little of another vendor's devices. */
+/* Vendors that a backend of ours is for or is planned for: a datasheet alone gives their rate (grade D). The
+ * achieved shares of references.csv are NVIDIA's, but for one row: they say little of another vendor's
+ * devices. */
 static bool datasheet_is_enough(const char *vendor) {
     static const char *const vendors[] = {"nvidia", "sim"};
     for (size_t i = 0; i < sizeof vendors / sizeof vendors[0]; i++)
@@ -39,7 +41,7 @@ static const char *price_reason(struct rank_work *w, const struct offer *o) {
         return "price missing";
     if (strcmp(p.currency, w->currency) != 0)
         return arena_printf(
-            w->arena, "price in %s in a ranking in %s: amounts are never mixed; --currency %s ranks those",
+            &w->arena, "price in %s in a ranking in %s: amounts are never mixed; --currency %s ranks those",
             p.currency, w->currency, p.currency);
     return NULL;
 }
@@ -53,7 +55,7 @@ static const char *ambiguity(struct rank_work *w, const struct offer *o) {
                     : i + 1 == o->match.count ? " or "
                                               : ", ",
                     o->match.candidates[i]->name);
-    const char *copy = arena_strdup(w->arena, text_get(&t));
+    const char *copy = arena_strdup(&w->arena, text_get(&t));
     text_free(&t);
     return copy;
 }
@@ -67,15 +69,12 @@ static const char *device_reason(struct rank_work *w, const struct offer *o,
     if (!*o->device)
         return "CPU offer without a record of that machine";
     if (o->match.count == 0)
-        return arena_printf(w->arena, "unknown GPU \"%s\"", o->device);
+        return arena_printf(&w->arena, "unknown GPU \"%s\"", o->device);
     if (o->match.count > 1)
         return ambiguity(w, o);
     const struct gpu *gpu = o->match.candidates[0];
-    bool published = references_find(&w->base.references, gpu->name, QUANTITY_GEMM, DTYPE_BF16, 1) != NULL;
-    if (!datasheet_is_enough(gpu->vendor) && !s->record && !published)
-        return arena_printf(w->arena,
-                            "%s devices are not ranked by their datasheet alone, and references.csv has "
-                            "no GEMM rate of %s",
+    if (!datasheet_is_enough(gpu->vendor) && !s->record)
+        return arena_printf(&w->arena, "no backend for %s devices (%s): only a record of one ranks it",
                             gpu->vendor, gpu->name);
     return NULL;
 }
@@ -86,5 +85,9 @@ const char *rank_offer_reason(struct rank_work *w, const struct offer *o, const 
         return reason;
     if (s->gpu && o->device_count < 1)
         return "fractional or unknown number of devices";
+    if (o->implausible && !w->request->accept_implausible)
+        return "implausible price, under 60 % of the lowest known for that GPU (a bid's floor, or one GPU's "
+               "price "
+               "for the node?); --accept-implausible ranks it";
     return price_reason(w, o);
 }

@@ -1,5 +1,7 @@
 #include "reports/rank_parts.h"
 
+#include "base/stats.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,95 +13,142 @@ double rank_half_width(const struct rank_group *g) {
     return (g->step.high - g->step.low) / (2 * g->step.mid);
 }
 
-/* ---- order ---- */
+/* ---- who can reach the first RANK_RESOLVED ---- */
 
-enum section { SECTION_ON_DEMAND, SECTION_SPOT, SECTION_UNPRICED };
-
-static enum section section_of(const struct ranked *r) {
-    if (isnan(r->row.cost.mid))
-        return SECTION_UNPRICED;
-    return r->row.term == TERM_SPOT ? SECTION_SPOT : SECTION_ON_DEMAND;
+static double bound(const struct rank_work *w, const struct rank_entry *n, bool most) {
+    const struct rank_group *g = &w->groups[n->group];
+    enum term term = rank_entry_term(n);
+    return rank_entry_price(w, n) * (most ? g->most_s : g->least_s)[term];
 }
 
-/* By section, then cost; equal costs by label, so that the order never depends on the files' order. */
-static int compare_rows(const void *left, const void *right) {
-    const struct ranked *a = left, *b = right;
-    enum section sa = section_of(a), sb = section_of(b);
-    if (sa != sb)
-        return sa < sb ? -1 : 1;
-    double ca = sa == SECTION_UNPRICED ? a->row.step_s.mid : a->row.cost.mid;
-    double cb = sa == SECTION_UNPRICED ? b->row.step_s.mid : b->row.cost.mid;
-    if (ca != cb)
-        return ca < cb ? -1 : 1;
-    return strcmp(a->row.label, b->row.label);
+/* The k-th smallest of x, k from 0 (Hoare's selection); x is reordered. */
+static double select_kth(double *x, size_t n, size_t k) {
+    size_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = x[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            double swap = x[i];
+            x[i++] = x[j];
+            x[j--] = swap;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return x[k];
+}
+
+/* In every draw at least RANK_RESOLVED rows of the section cost no more than this. */
+static double reach(const struct rank_work *w, size_t begin, size_t end) {
+    size_t count = end - begin;
+    if (count <= RANK_RESOLVED)
+        return INFINITY;
+    double *most = xmalloc(count * sizeof *most);
+    for (size_t i = 0; i < count; i++)
+        most[i] = bound(w, &w->entries[begin + i], true);
+    double kth = select_kth(most, count, RANK_RESOLVED - 1);
+    free(most);
+    return kth;
 }
 
 /* ---- ties ---- */
 
-static double billed_s(const struct rank_work *w, const struct ranked *r, size_t draw) {
-    return r->group->step_s[draw] * (r->row.term == TERM_SPOT ? w->goodput[draw] : 1);
+struct ties {
+    struct rank_work *work;
+    struct rank_entry **rows; /* of a section, those that can reach, by cost */
+    size_t count;
+    double *ratios; /* scratch, one per draw */
+    double *
+        *apart; /* of each leader's group, for each group: see told_apart_from; NULL, NaN = not asked yet */
+};
+
+/* Billed seconds of one section differ between rows by the group alone: interruptions strike all alike. */
+static double ratio(const struct rank_group *lead, const struct rank_group *row, size_t draw) {
+    return lead->step_s[draw] / row->step_s[draw];
 }
 
-/* A difference within the catalogues' rounding counts half. */
-static double p_cheaper(const struct rank_work *w, const struct ranked *leader, const struct ranked *row) {
+/* P(the leader is cheaper) over the draws; a difference within the catalogues' rounding counts half. */
+static double p_cheaper(const struct rank_work *w, const struct rank_entry *lead,
+                        const struct rank_entry *row) {
     double tolerance = w->base.uncertainty.price_tolerance, wins = 0;
+    double a_price = rank_entry_price(w, lead), b_price = rank_entry_price(w, row);
     for (size_t d = 0; d < w->draws; d++) {
-        double a = leader->row.price.per_hour.amount * billed_s(w, leader, d);
-        double b = row->row.price.per_hour.amount * billed_s(w, row, d);
+        double a = a_price * w->groups[lead->group].step_s[d], b = b_price * w->groups[row->group].step_s[d];
         wins += fabs(a - b) <= tolerance * b ? 0.5 : a < b;
     }
     return wins / (double)w->draws;
 }
 
-/* The cheapest row without a number leads the next group and takes all later rows along that are not told
- * apart from it: so whoever shares number 1 may be the cheapest. */
-static void find_ties_of(struct rank_work *w, size_t begin, size_t end, size_t *tie) {
-    for (size_t lead = begin; lead < end; lead++) {
-        if (w->rows[lead].row.tie)
+/* A row of this group at more than so many times the leader's price is told apart for certain: enough draws
+ * have the leader cheaper by more than the rounding. */
+static double told_apart_from(struct ties *t, uint32_t lead, uint32_t group) {
+    struct rank_work *w = t->work;
+    if (!t->apart[lead]) {
+        t->apart[lead] = arena_alloc(&w->base.arena, w->group_count * sizeof(double));
+        for (size_t g = 0; g < w->group_count; g++)
+            t->apart[lead][g] = NAN;
+    }
+    double *apart = &t->apart[lead][group];
+    if (isnan(*apart)) {
+        size_t needed = (size_t)ceil(told_apart * (double)w->draws);
+        for (size_t d = 0; d < w->draws; d++)
+            t->ratios[d] = ratio(&w->groups[lead], &w->groups[group], d);
+        double kth = select_kth(t->ratios, w->draws, needed > 0 ? needed - 1 : 0);
+        *apart = kth / (1 - w->base.uncertainty.price_tolerance) * (1 + 1e-12);
+    }
+    return *apart;
+}
+
+/* The leader takes all later rows along that are not told apart from it. */
+static void follow(struct ties *t, size_t lead_at, uint32_t tie) {
+    struct rank_work *w = t->work;
+    struct rank_entry *lead = t->rows[lead_at];
+    double price = rank_entry_price(w, lead);
+    lead->tie = tie;
+    if (lead_at > 0)
+        lead->p_leader = p_cheaper(w, t->rows[0], lead);
+    for (size_t i = lead_at + 1; i < t->count; i++) {
+        struct rank_entry *row = t->rows[i];
+        if (row->tie || rank_entry_price(w, row) > price * told_apart_from(t, lead->group, row->group))
             continue;
-        w->rows[lead].row.tie = ++*tie;
-        if (lead > begin)
-            w->rows[lead].row.p_leader = p_cheaper(w, &w->rows[begin], &w->rows[lead]);
-        for (size_t i = lead + 1; i < end; i++) {
-            if (w->rows[i].row.tie)
-                continue;
-            double p = p_cheaper(w, &w->rows[lead], &w->rows[i]);
-            if (!(p < told_apart))
-                continue;
-            w->rows[i].row.tie = *tie;
-            w->rows[i].row.p_leader = p;
-        }
+        double p = p_cheaper(w, lead, row);
+        if (!(p < told_apart))
+            continue;
+        row->tie = tie;
+        row->p_leader = p;
     }
 }
 
-static void find_ties(struct rank_work *w) {
-    size_t tie = 0;
-    for (size_t begin = 0, end; begin < w->row_count; begin = end) {
-        for (end = begin + 1; end < w->row_count && section_of(&w->rows[end]) == section_of(&w->rows[begin]);)
-            end++;
-        if (section_of(&w->rows[begin]) != SECTION_UNPRICED)
-            find_ties_of(w, begin, end, &tie);
-    }
+/* The cheapest row without a number leads the next group: so whoever shares number 1 may be the cheapest. */
+static void number_section(struct ties *t, size_t begin, size_t end, uint32_t *tie) {
+    struct rank_work *w = t->work;
+    double limit = reach(w, begin, end);
+    t->count = 0;
+    for (size_t i = begin; i < end; i++)
+        if (bound(w, &w->entries[i], false) <= limit)
+            t->rows[t->count++] = &w->entries[i];
+    for (size_t i = 0; i < t->count && t->rows[i] < &w->entries[begin + RANK_RESOLVED]; i++)
+        if (!t->rows[i]->tie)
+            follow(t, i, ++*tie);
 }
 
-/* ---- break-even ---- */
-
-static void find_break_even(struct rank_work *w) {
-    const struct ranked *leaders[] = {NULL, NULL};
-    for (size_t i = w->row_count; i-- > 0;)
-        if (section_of(&w->rows[i]) != SECTION_UNPRICED)
-            leaders[section_of(&w->rows[i])] = &w->rows[i];
-    for (size_t i = 0; i < w->row_count; i++) {
-        struct rank_row *row = &w->rows[i].row;
-        const struct ranked *leader = leaders[section_of(&w->rows[i]) == SECTION_SPOT ? 1 : 0];
-        double billed_mid_s = row->step_s.mid * (row->goodput_low + row->goodput_high) / 2;
-        row->break_even_per_hour = leader ? leader->row.cost.mid * 3600 / billed_mid_s : NAN;
-    }
-}
-
-void rank_order(struct rank_work *w) {
-    if (w->row_count > 0)
-        qsort(w->rows, w->row_count, sizeof *w->rows, compare_rows);
-    find_ties(w);
-    find_break_even(w);
+void rank_ties(struct rank_work *w) {
+    struct ties t = {.work = w,
+                     .rows = xmalloc((w->entry_count + 1) * sizeof(struct rank_entry *)),
+                     .ratios = xmalloc((w->draws + 1) * sizeof(double)),
+                     .apart = xcalloc(w->group_count + 1, sizeof(double *))};
+    uint32_t tie = 0;
+    number_section(&t, 0, w->section_end[0], &tie);
+    number_section(&t, w->section_end[0], w->section_end[1], &tie);
+    free(t.rows);
+    free(t.ratios);
+    free(t.apart);
 }

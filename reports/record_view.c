@@ -1,6 +1,7 @@
 #include "reports/record_view.h"
 
 #include "model/collective.h"
+#include "reports/disturbance.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,17 @@ static const char *doubt_of(const struct record_rate *r) {
     return isnan(r->low) ? "few samples" : "";
 }
 
-bool record_case_figure(const struct record_case *c, struct record_figure *out) {
+/* What disturbed the case comes before what its samples look like. */
+static const char *disturbance_of(const struct record *r, const struct record_case *c) {
+    struct throttling ignored;
+    struct contamination by;
+    for (size_t i = 0; i < c->rank_count; i++)
+        if (rank_throttled(r, &c->ranks[i], &ignored))
+            return "throttled";
+    return case_contaminated(r, c, &by) ? "contaminated" : "";
+}
+
+bool record_case_figure(const struct record *r, const struct record_case *c, struct record_figure *out) {
     *out = (struct record_figure){.per_s = NAN};
     if (c->status != CASE_MEASURED)
         return false;
@@ -32,6 +43,9 @@ bool record_case_figure(const struct record_case *c, struct record_figure *out) 
         out->sigma = within_sigma(&rate);
         out->doubt = doubt_of(&rate);
     }
+    const char *disturbance = disturbance_of(r, c);
+    if (*disturbance)
+        out->doubt = disturbance;
     return out->per_s > 0;
 }
 
@@ -81,6 +95,22 @@ bool record_is_gpu(const struct record *r) {
     return json_is_true(json_object_get(first, "is_gpu"));
 }
 
+const char *record_fact(const struct record *r, const char *key) {
+    const json_t *first = json_array_get(json_object_get(r->head, "devices"), 0);
+    const char *value = json_string_value(json_object_get(json_object_get(first, "facts"), key));
+    return value ? value : "";
+}
+
+bool record_case_is_emulated(const struct record *r, const struct record_case *c) {
+    const char *name = dtype_name(c->op.dtype), *words = record_fact(r, "emulated_gemm");
+    size_t length = strlen(name);
+    for (const char *word = words; *word && c->op.kind == OP_GEMM;
+         word += strcspn(word, " "), word += strspn(word, " "))
+        if (strncmp(word, name, length) == 0 && (word[length] == ' ' || word[length] == '\0'))
+            return true;
+    return false;
+}
+
 const struct gpu *record_gpu(const struct record *r, const struct gpu_table *gpus) {
     if (!record_is_gpu(r))
         return NULL;
@@ -110,7 +140,7 @@ void record_view_make(struct arena *arena, const struct gpu_table *gpus, const s
         struct record_figure f;
         struct record_excess excess;
         const struct record_case *c = &record->cases[i];
-        if (!record_case_figure(c, &f))
+        if (!record_case_figure(record, c, &f) || record_case_is_emulated(record, c))
             continue;
         if (record_case_above_peak(record, out->gpu, c, &excess))
             out->left_out[out->left_out_count++] = c;

@@ -11,7 +11,7 @@ void record_view_make(struct arena *arena, const struct gpu_table *gpus, const s
 struct record_figure {
     double per_s, sigma; /* FLOP/s or bytes/s; relative, within the run: NaN = too few samples to say */
     bool interpolated;
-    const char *doubt; /* "unsteady", "wide", "few samples" or "" */
+    const char *doubt; /* "throttled", "contaminated", "unsteady", "wide", "few samples" or "" */
 };
 /* The op's own case; else, compute-bound: the nearest shape of the same kind and dtype, in log FLOP
  * (interpolated: adds that sigma); ATTENTION: its unfused parts; else the bandwidth of the triad. */
@@ -30,7 +30,7 @@ bool record_is_gpu(const struct record *r);
 /* Which GPU, by the driver's name and memory; NULL for a CPU, an unknown or an ambiguous one. */
 const struct gpu *record_gpu(const struct record *r, const struct gpu_table *gpus);
 /* The rate of the slowest rank, its relative within-run sigma. False when nothing was measured. */
-bool record_case_figure(const struct record_case *c, struct record_figure *out);
+bool record_case_figure(const struct record *r, const struct record_case *c, struct record_figure *out);
 
 /* A rank that ran above 102 % of the peak: an error of measurement, or a device that is not what it says. */
 struct record_excess {
@@ -42,6 +42,11 @@ struct record_excess {
  * this run calibrated. True, and the first such rank in *out, when a rate is above that. */
 bool record_case_above_peak(const struct record *r, const struct gpu *gpu, const struct record_case *c,
                             struct record_excess *out);
+/* True of a GEMM in a number format that the device's record says it emulates: its rate is none of hardware,
+ * so it is no evidence. */
+bool record_case_is_emulated(const struct record *r, const struct record_case *c);
+/* A fact of the record's first device; "" = it has none of that name. */
+const char *record_fact(const struct record *r, const char *key);
 /* COPY, SCALE, ADD, TRIAD. */
 bool record_is_stream(const struct op *op);
 

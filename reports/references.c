@@ -184,12 +184,25 @@ static const struct {
     const char *name;
     size_t offset;
 } components[] = {
-    COMPONENT(between_run),           COMPONENT(between_node),   COMPONENT(between_provider),
-    COMPONENT(reference_c),           COMPONENT(datasheet_d),    COMPONENT(interpolated),
-    COMPONENT(few_samples),           COMPONENT(step_jitter),    COMPONENT(comm_nvlink_low),
-    COMPONENT(comm_nvlink_high),      COMPONENT(comm_pcie_low),  COMPONENT(comm_pcie_high),
-    COMPONENT(pcie_line_bytes_per_s), COMPONENT(spot_share_low), COMPONENT(spot_share_high),
-    COMPONENT(kappa_compute),         COMPONENT(kappa_comm),     COMPONENT(price_tolerance),
+    COMPONENT(between_run),
+    COMPONENT(between_node),
+    COMPONENT(between_provider),
+    COMPONENT(reference_c),
+    COMPONENT(datasheet_d),
+    COMPONENT(interpolated),
+    COMPONENT(few_samples),
+    COMPONENT(step_jitter),
+    COMPONENT(comm_nvlink_low),
+    COMPONENT(comm_nvlink_high),
+    COMPONENT(comm_pcie_low),
+    COMPONENT(comm_pcie_high),
+    COMPONENT(pcie_line_bytes_per_s),
+    COMPONENT(spot_share_low),
+    COMPONENT(spot_share_high),
+    COMPONENT(kappa_compute),
+    COMPONENT(kappa_comm),
+    COMPONENT(price_tolerance),
+    COMPONENT(checkpoint_bytes_per_s),
 };
 #undef COMPONENT
 enum { COMPONENT_COUNT = sizeof components / sizeof components[0] };

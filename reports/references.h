@@ -49,6 +49,7 @@ struct uncertainty {
     double spot_share_low, spot_share_high;
     double kappa_compute, kappa_comm;
     double price_tolerance;
+    double checkpoint_bytes_per_s;
 };
 /* ERR_PARSE on a row that no member has, and on a member without a row. */
 int uncertainty_load(const struct data *data, struct uncertainty *out, struct err *e) MUST_CHECK;

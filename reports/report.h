@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/money.h"
 #include "model/gpu.h"
+#include "model/job.h"
 #include "model/layout.h"
 #include "model/record.h"
 #include "model/workload.h"
@@ -14,7 +15,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* ---- offers ---- */
 
@@ -37,6 +37,7 @@ struct offer {
     size_t line;
     size_t merged;    /* rows that this one stands for (zones of one region, duplicates) */
     const char *note; /* what was odd about the row, "" = nothing */
+    bool implausible; /* too cheap to be a price: offer_merge.h    */
 };
 
 /* What became of each row of one file: read = kept + merged + refused. A row may give two offers
@@ -86,11 +87,17 @@ struct rank_request {
     size_t record_count;
     struct price own_price; /* of the machine that records without an offer were made on; NaN = unknown */
     const char *currency;   /* rank offers in this one; NULL = that of most offers */
-    bool allow_simulated;
-    double checkpoint_s, restart_s; /* spot: writing a checkpoint; getting going again */
+    const struct job *job;  /* rows that surely break its deadline or budget go; NULL = none */
+    bool allow_simulated, accept_implausible;
+    /* spot: writing a checkpoint (NaN: its bytes at an assumed rate); getting going again */
+    double checkpoint_s, restart_s;
     uint64_t seed;
     size_t draws;
 };
+
+/* Only rows that some draw puts among the first so many of their section (on-demand, spot) are resampled
+ * against each other, and only those that stand there by their point value lead a tie. */
+enum { RANK_RESOLVED = 200 };
 
 struct rank_interval {
     double low, mid, high; /* 90 % */
@@ -115,7 +122,7 @@ struct rank_row {
     double goodput_low, goodput_high;  /* spot: factor on cost by the stated interruption range; else 1 */
     double cost_per_mtok;
     double p_leader; /* P(the leader of its group is cheaper); of a leader: P(the section's first row is) */
-    size_t tie;      /* rows of one number are not told apart from its first row; 0 without price */
+    size_t tie;      /* rows of one number are not told apart from its first row; 0: see RANK_RESOLVED */
     double break_even_per_hour; /* node-hour price at which it costs what the leader costs */
     const char *dominant;       /* largest source of its uncertainty */
 };
@@ -129,19 +136,23 @@ struct rank_next {
 };
 
 struct ranking {
-    struct arena arena;
-    struct rank_row *rows; /* on-demand by cost; then spot by cost; rows without price last */
-    size_t count;
+    struct rank_work *work; /* rows in their compact form; see ranking_row */
+    size_t count;           /* on-demand by cost; then spot by cost; rows without price last */
     size_t on_demand, spot, unpriced;
+    size_t *own, own_count;                 /* which rows are this machine's, one for each record of it */
     double spot_share_low, spot_share_high; /* of spot nodes, reclaimed in a month: the stated range */
+    double checkpoint_s;                    /* as used */
     struct rank_reason *not_ranked;
     size_t not_ranked_count;
     struct rank_next *next;
     size_t next_count;
 };
 
+/* The request must outlive the ranking. */
 int rank_offers(const struct rank_request *r, struct ranking *out, struct err *e) MUST_CHECK;
 void ranking_free(struct ranking *r);
+/* Row i in full; its texts live as long as the ranking. */
+struct rank_row ranking_row(const struct ranking *r, size_t i);
 
 /* ---- findings: rows of findings.c, each a detector over one record ---- */
 
@@ -160,35 +171,5 @@ int findings_read(const struct record *r, const struct gpu_table *gpus, const st
 void findings_free(struct findings *f);
 /* FLOP/s of the fastest sample of this run's register-only loop: a peak is no mean. NaN without one. */
 double findings_calibrated_peak(const struct record *r, enum dtype t);
-
-/* ---- printing: rows of writers.c, one file a format ---- */
-
-enum column_kind { COLUMN_TEXT, COLUMN_NUMBER };
-struct column {
-    const char *key;   /* for json and csv, with its unit: "cost_usd_per_step" */
-    const char *title; /* for people */
-    enum column_kind kind;
-    int spare; /* > 0: gives way on a narrow terminal, cut and then left out, the largest first */
-};
-struct cell {
-    const char *text; /* for people; also the value of a text column */
-    double number;    /* the value of a number column, base units; NaN = null */
-};
-struct table {
-    const struct column *columns;
-    size_t column_count;
-    struct cell *cells;                     /* row by row */
-    size_t cell_count, row_count, capacity; /* row_count: whole rows */
-    struct arena arena;                     /* of the cells' texts */
-};
-void table_init(struct table *t, const struct column *columns, size_t column_count);
-void table_text(struct table *t, const char *text); /* next cell; copied */
-void table_number(struct table *t, double number, const char *text);
-void table_number_exact(struct table *t, double number); /* people see all digits, too */
-void table_free(struct table *t);
-
-extern const char *const writer_names[]; /* "table", "json", "csv", "markdown", NULL */
-bool writer_is_for_people(int format);   /* "table" and "markdown" */
-void table_write(const struct table *t, int format, FILE *out);
 
 #endif

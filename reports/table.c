@@ -1,4 +1,4 @@
-#include "reports/report.h"
+#include "reports/table.h"
 
 #include "base/units.h"
 #include "reports/utf8.h"

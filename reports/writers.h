@@ -4,7 +4,7 @@
 #ifndef REPORTS_WRITERS_H
 #define REPORTS_WRITERS_H
 
-#include "reports/report.h"
+#include "reports/table.h"
 
 /* name, function, is it for people? */
 #define WRITERS(X)                                                                                           \

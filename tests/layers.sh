@@ -24,7 +24,7 @@ net:base|model|kernels|net
 reports:base|model|reports
 TABLE
 
-found=$(grep -rnE '^#include <(cblas|cuda|cublas|nccl|nvml|mpi|hwloc|omp|dnnl|openblas)' --include='*.[ch]' \
+found=$(grep -rnE '^#include <(cblas|cuda|cublas|nccl|nvml|mpi|hwloc|omp|oneapi|dnnl|openblas)' --include='*.[ch]' \
     base model kernels/*.[ch] kernels/ref kernels/sim bench net reports cli)
 if [ -n "$found" ]; then
     printf 'vendor headers belong under kernels/cpu and kernels/cuda:\n%s\n' "$found"

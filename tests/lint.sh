@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h')
-mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
+mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run bundle/stepcost bundle/stepcost-run)
 units=()
 for file in "${sources[@]}"; do
     case $file in *.c) units+=("$file") ;; esac

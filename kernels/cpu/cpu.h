@@ -14,9 +14,12 @@
 enum { CPU_MAX_THREADS = 1024 };
 
 struct cpu_blas;
+struct cpu_dnnl;
 
 struct device {
-    struct cpu_blas *blas; /* NULL = no GEMM */
+    struct cpu_blas *blas; /* NULL = no GEMM      */
+    struct cpu_dnnl *dnnl; /* NULL = no int8 GEMM */
+    char no_dnnl[160];     /* and why             */
     int threads;
     int bound; /* CPUs in cpus; 0 = not pinned */
     int cpus[CPU_MAX_THREADS];
@@ -37,6 +40,7 @@ struct prepared {
     struct op op;
     unsigned char *operands[OP_MAX_OPERANDS];
     void (*run)(const struct prepared *p);
+    struct buffer *wide[3]; /* A B C of one product in fp32, where a 16-bit GEMM is emulated; else NULL */
 };
 
 /* A share of n elements, the same for whoever touches a buffer: so a page lies with the thread that uses
@@ -65,6 +69,9 @@ int cpu_read(struct buffer *b, uint64_t offset, void *to, uint64_t size, struct 
 /* ---- what runs: each executes p once on the whole team ---- */
 void cpu_run_gemm_fp32(const struct prepared *p);
 void cpu_run_gemm_fp64(const struct prepared *p);
+void cpu_run_gemm_int8(const struct prepared *p);
+void cpu_run_gemm_emulated(const struct prepared *p);
+void cpu_run_chase(const struct prepared *p);
 void cpu_run_fma(const struct prepared *p);
 void cpu_run_stream(const struct prepared *p);
 
@@ -73,6 +80,24 @@ void cpu_run_stream(const struct prepared *p);
 struct cpu_blas *cpu_blas_open(int threads);
 void cpu_blas_close(struct cpu_blas *b);
 void cpu_blas_facts(const struct cpu_blas *b, struct device_info *out);
+
+/* Row major, C[m,n] = op(A) op(B), one product in fp32. */
+void cpu_sgemm(const struct cpu_blas *b, const struct op *op, const float *x, const float *y, float *z);
+
+/* ---- cpu_dnnl.c: int8 by oneDNN, version 2 or 3 ---- */
+/* NULL and the reason (with its mend) when there is none, or none that can share our threads. */
+struct cpu_dnnl *cpu_dnnl_open(int threads, char *reason, size_t size);
+void cpu_dnnl_close(struct cpu_dnnl *n);
+void cpu_dnnl_facts(const struct cpu_dnnl *n, struct device_info *out);
+
+/* ---- cpu_emulate.c: bf16 and fp16 ---- */
+/* Allocates p->wide for p->op. */
+int cpu_emulate_prepare(struct prepared *p, struct err *e);
+void cpu_emulate_release(struct prepared *p);
+
+/* ---- cpu_chase.c ---- */
+/* Lays the cycle into p's lines, so that all of their pages are resident, too. */
+void cpu_chase_prepare(struct prepared *p);
 
 /* ---- cpu_describe.c ---- */
 int cpu_describe(struct device *d, struct device_info *out, struct err *e);

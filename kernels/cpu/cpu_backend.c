@@ -1,6 +1,7 @@
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "kernels/chase.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/operand_check.h"
 
@@ -21,12 +22,22 @@ struct kernel_row {
     void (*run)(const struct prepared *p);
 };
 static const struct kernel_row kernels[] = {
-    {OP_GEMM, DTYPE_FP32, cpu_run_gemm_fp32}, {OP_GEMM, DTYPE_FP64, cpu_run_gemm_fp64},
-    {OP_FMA, DTYPE_FP32, cpu_run_fma},        {OP_FMA, DTYPE_FP64, cpu_run_fma},
-    {OP_COPY, DTYPE_FP32, cpu_run_stream},    {OP_COPY, DTYPE_FP64, cpu_run_stream},
-    {OP_SCALE, DTYPE_FP32, cpu_run_stream},   {OP_SCALE, DTYPE_FP64, cpu_run_stream},
-    {OP_ADD, DTYPE_FP32, cpu_run_stream},     {OP_ADD, DTYPE_FP64, cpu_run_stream},
-    {OP_TRIAD, DTYPE_FP32, cpu_run_stream},   {OP_TRIAD, DTYPE_FP64, cpu_run_stream},
+    {OP_GEMM, DTYPE_FP32, cpu_run_gemm_fp32},
+    {OP_GEMM, DTYPE_FP64, cpu_run_gemm_fp64},
+    {OP_GEMM, DTYPE_INT8, cpu_run_gemm_int8},
+    {OP_CHASE, DTYPE_INT32, cpu_run_chase},
+    {OP_GEMM, DTYPE_BF16, cpu_run_gemm_emulated},
+    {OP_GEMM, DTYPE_FP16, cpu_run_gemm_emulated},
+    {OP_FMA, DTYPE_FP32, cpu_run_fma},
+    {OP_FMA, DTYPE_FP64, cpu_run_fma},
+    {OP_COPY, DTYPE_FP32, cpu_run_stream},
+    {OP_COPY, DTYPE_FP64, cpu_run_stream},
+    {OP_SCALE, DTYPE_FP32, cpu_run_stream},
+    {OP_SCALE, DTYPE_FP64, cpu_run_stream},
+    {OP_ADD, DTYPE_FP32, cpu_run_stream},
+    {OP_ADD, DTYPE_FP64, cpu_run_stream},
+    {OP_TRIAD, DTYPE_FP32, cpu_run_stream},
+    {OP_TRIAD, DTYPE_FP64, cpu_run_stream},
 };
 
 static const struct kernel_row *find_kernel(const struct op *op) {
@@ -56,6 +67,7 @@ static int cpu_open(const struct backend_config *c, int index, struct device **o
     d->free_at_open_bytes = limits.memory_available_bytes;
     cpu_bind(d);
     d->blas = cpu_blas_open(d->threads);
+    d->dnnl = cpu_dnnl_open(d->threads, d->no_dnnl, sizeof d->no_dnnl);
     cpu_find_temperature(d);
     *out = d;
     return 0;
@@ -66,25 +78,40 @@ static void cpu_close(struct device *d) {
         return;
     cpu_unbind(d);
     cpu_blas_close(d->blas);
+    cpu_dnnl_close(d->dnnl);
     free(d);
 }
 
 static bool cpu_supports(struct device *d, const struct op *op, char *reason, size_t size) {
-    if (op->kind == OP_GEMM && !d->blas)
+    if (op->kind == OP_GEMM && op->dtype == DTYPE_INT8 && !d->dnnl)
+        snprintf(reason, size, "no int8 GEMM: %s", d->no_dnnl);
+    else if (op->kind == OP_GEMM && op->dtype != DTYPE_INT8 && !d->blas)
         snprintf(
             reason, size,
             "OpenBLAS is not here, or was not at build time: apt-get install libopenblas-openmp-dev, then "
             "build again");
     else if (op->kind == OP_GEMM && !find_kernel(op))
-        snprintf(reason, size, "no %s GEMM in OpenBLAS, only fp32 and fp64", dtype_name(op->dtype));
+        snprintf(reason, size, "no %s GEMM on the CPU, only fp64, fp32, bf16, fp16 and int8",
+                 dtype_name(op->dtype));
     else if (op->kind == OP_GEMM && (op->m > INT_MAX || op->n > INT_MAX || op->k > INT_MAX))
-        snprintf(reason, size, "OpenBLAS takes dimensions up to %d", INT_MAX);
+        snprintf(reason, size, "a GEMM on the CPU takes dimensions up to %d", INT_MAX);
+    else if (op->kind == OP_GEMM && op->accumulate != op_gemm(1, 1, 1, op->dtype).accumulate)
+        snprintf(reason, size, "no %s GEMM that sums in %s on the CPU", dtype_name(op->dtype),
+                 dtype_name(op->accumulate));
+    else if (op->kind == OP_CHASE && op->elements > CHASE_MAX_NODES)
+        snprintf(reason, size, "a chase has at most %d lines", CHASE_MAX_NODES);
     else if (!find_kernel(op))
         snprintf(reason, size, "the CPU backend has no %s of %s", op_kind_name(op->kind),
                  dtype_name(op->dtype));
     else
         return true;
     return false;
+}
+
+static void cpu_release(struct prepared *p) {
+    if (p)
+        cpu_emulate_release(p);
+    free(p);
 }
 
 static int cpu_prepare(struct device *d, const struct op *op, struct buffer *const *buffers, size_t count,
@@ -103,12 +130,14 @@ static int cpu_prepare(struct device *d, const struct op *op, struct buffer *con
     p->run = find_kernel(op)->run;
     for (size_t i = 0; i < count; i++)
         p->operands[i] = buffers[i]->bytes;
+    if (op->kind == OP_CHASE)
+        cpu_chase_prepare(p);
+    if (p->run == cpu_run_gemm_emulated && cpu_emulate_prepare(p, e)) {
+        cpu_release(p);
+        return -1;
+    }
     *out = p;
     return 0;
-}
-
-static void cpu_release(struct prepared *p) {
-    free(p);
 }
 
 static int cpu_queue_open(struct device *d, struct queue **out, struct err *e) {
@@ -167,7 +196,7 @@ extern const struct backend stepcost_backend;
 __attribute__((visibility("default"))) const struct backend stepcost_backend = {
     .abi = BACKEND_ABI,
     .name = "cpu",
-    .summary = "the CPUs of this machine: OpenBLAS for GEMM, OpenMP loops for memory",
+    .summary = "the CPUs of this machine: OpenBLAS and oneDNN for GEMM, OpenMP loops for memory",
     .count = cpu_count,
     .open = cpu_open,
     .close = cpu_close,

@@ -84,7 +84,8 @@ static void add_features(struct device_info *out) {
 
 /* Everything that changes what BLAS and OpenMP do, as the environment has it. */
 static void add_environment(struct device_info *out) {
-    static const char *const prefixes[] = {"OPENBLAS_", "OMP_", "GOMP_", "KMP_", "BLIS_", "MKL_", "GOTO_"};
+    static const char *const prefixes[] = {"OPENBLAS_", "OMP_",  "GOMP_", "KMP_",   "BLIS_",
+                                           "MKL_",      "GOTO_", "DNNL_", "ONEDNN_"};
     for (char **entry = environ; *entry; entry++)
         for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
             const char *equals = strchr(*entry, '=');
@@ -110,6 +111,13 @@ static bool read_cache(int cpu, int level, const char *what, char *out, size_t s
     return text_read_line("", path, out, size);
 }
 
+/* "32K", "4M" */
+static double size_bytes(const char *text) {
+    char *unit;
+    double count = strtod(text, &unit);
+    return count * (*unit == 'K' ? 1 << 10 : *unit == 'M' ? 1 << 20 : 1);
+}
+
 /* Bytes of the last cache level of one CPU if it is the first of those in use that share the cache, else
  * 0: so that the sum over the CPUs counts every cache once. NaN when the kernel does not say. */
 static double last_cache_bytes(const struct device *d, int cpu) {
@@ -122,9 +130,7 @@ static double last_cache_bytes(const struct device *d, int cpu) {
     for (int i = 0; i < d->bound && d->cpus[i] != cpu; i++)
         if (read_cache(d->cpus[i], level, "shared_cpu_list", other, sizeof other) && !strcmp(other, sharers))
             return 0;
-    char *unit;
-    double count = strtod(size, &unit);
-    return count * (*unit == 'K' ? 1 << 10 : *unit == 'M' ? 1 << 20 : 1);
+    return size_bytes(size);
 }
 
 static double cache_bytes(const struct device *d) {
@@ -134,6 +140,20 @@ static double cache_bytes(const struct device *d) {
     for (int i = 0; i < d->bound; i++)
         sum += last_cache_bytes(d, d->cpus[i]);
     return sum;
+}
+
+/* As the kernel has them for the first CPU in use: level 1 is the data cache. */
+static void add_caches(const struct device *d, struct device_info *out) {
+    for (int index = 0; index < 5; index++) {
+        char type[32], level[8], size[64], key[32];
+        int cpu = d->bound ? d->cpus[0] : 0;
+        if (!read_cache(cpu, index, "type", type, sizeof type) || strcmp(type, "Instruction") == 0 ||
+            !read_cache(cpu, index, "level", level, sizeof level) ||
+            !read_cache(cpu, index, "size", size, sizeof size))
+            continue;
+        snprintf(key, sizeof key, "cache_l%s_bytes", level);
+        cpu_add_fact(out, key, "%.0f", size_bytes(size));
+    }
 }
 
 int cpu_describe(struct device *d, struct device_info *out, struct err *e) {
@@ -148,6 +168,9 @@ int cpu_describe(struct device *d, struct device_info *out, struct err *e) {
     };
     find_name(out->name, sizeof out->name);
     cpu_blas_facts(d->blas, out);
+    cpu_dnnl_facts(d->dnnl, out);
+    cpu_add_fact(out, "emulated_gemm", "bf16 fp16");
+    add_caches(d, out);
     cpu_add_fact(out, "fma_isa", "%s", cpu_fma_isa());
     add_features(out);
     add_binding(d, out);

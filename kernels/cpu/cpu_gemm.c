@@ -22,8 +22,9 @@ struct cpu_blas {
     char *(*get_corename)(void);
 };
 
-/* The flavour that was meant at build time, else what the loader finds. */
-static const char *const libraries[] = {STEPCOST_BLAS_PATH, "libopenblas.so.0", "libcblas.so.3"};
+/* A bundle's own, the flavour that was meant at build time, else what the loader finds. */
+static const char *const libraries[] = {"$ORIGIN/cpu/libopenblas.so.0", STEPCOST_BLAS_PATH,
+                                        "libopenblas.so.0", "libcblas.so.3"};
 
 static bool load(struct cpu_blas *b) {
     const struct {
@@ -115,6 +116,12 @@ void cpu_blas_close(struct cpu_blas *b) {
 GEMM(cpu_run_gemm_fp32, float, sgemm)
 GEMM(cpu_run_gemm_fp64, double, dgemm)
 
+void cpu_sgemm(const struct cpu_blas *b, const struct op *op, const float *x, const float *y, float *z) {
+    int m = (int)op->m, n = (int)op->n, k = (int)op->k;
+    b->sgemm(CblasRowMajor, op->trans_a ? CblasTrans : CblasNoTrans, op->trans_b ? CblasTrans : CblasNoTrans,
+             m, n, k, 1, x, op->trans_a ? m : k, y, op->trans_b ? k : n, 0, z, n);
+}
+
 /* Which file the loader took: the one that was meant, or another flavour by alternatives. */
 static const char *library_path(const struct cpu_blas *b) {
     void *address;
@@ -149,6 +156,9 @@ void cpu_run_gemm_fp32(const struct prepared *p) {
 }
 void cpu_run_gemm_fp64(const struct prepared *p) {
     (void)p;
+}
+void cpu_sgemm(const struct cpu_blas *b, const struct op *op, const float *x, const float *y, float *z) {
+    (void)b, (void)op, (void)x, (void)y, (void)z;
 }
 void cpu_blas_facts(const struct cpu_blas *b, struct device_info *out) {
     (void)b;

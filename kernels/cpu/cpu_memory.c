@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/operand_check.h"
+#include "kernels/ref/ref.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -58,9 +59,16 @@ static void fill_fp32(float *out, struct cpu_share s, enum fill how, uint64_t se
             out[i] = (float)rng_integer_at(seed, i, 4);
 }
 
+/* The oracle's own elements: of operands that are small beside what is done with them. */
+static void fill_other(void *out, enum dtype t, struct cpu_share s, enum fill how, uint64_t seed) {
+    struct ref_filled filled = {t, how, seed};
+    for (uint64_t i = s.begin; i < s.end; i++)
+        ref_store(out, t, i, ref_filled_at(&filled, i));
+}
+
 int cpu_fill(struct buffer *b, enum dtype t, enum fill how, uint64_t seed, struct err *e) {
-    if (t != DTYPE_FP64 && t != DTYPE_FP32)
-        return err_set(e, ERR_DEVICE, "cpu: cannot fill with %s, only fp64 and fp32", dtype_name(t));
+    if (!ref_has_dtype(t))
+        return err_set(e, ERR_DEVICE, "cpu: cannot fill with %s", dtype_name(t));
     uint64_t width = (uint64_t)dtype_bytes(t), count = b->size / width;
 #pragma omp parallel num_threads(b->device->threads)
     {
@@ -69,8 +77,10 @@ int cpu_fill(struct buffer *b, enum dtype t, enum fill how, uint64_t seed, struc
             memset(b->bytes + s.begin * width, 0, (s.end - s.begin) * width);
         else if (t == DTYPE_FP64)
             fill_fp64((double *)(void *)b->bytes, s, how, seed);
-        else
+        else if (t == DTYPE_FP32)
             fill_fp32((float *)(void *)b->bytes, s, how, seed);
+        else
+            fill_other(b->bytes, t, s, how, seed);
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "kernels/ref/ref.h"
 
 #include "base/rng.h"
+#include "kernels/chase.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,13 +122,22 @@ void ref_store(void *array, enum dtype t, uint64_t index, double value) {
     }
 }
 
+static const double int8_scale = 16, int8_limit = 64;
+
+double ref_fill_scale(enum dtype t) {
+    return t == DTYPE_INT8 ? int8_scale : 1;
+}
+
 double ref_filled_at(const void *filled, uint64_t index) {
     const struct ref_filled *f = filled;
     if (f->how == FILL_ZERO)
         return 0;
     if (f->how == FILL_INTEGERS)
         return ref_round(rng_integer_at(f->seed, index, 4), f->dtype);
-    return ref_round(rng_normal_at(f->seed, index), f->dtype);
+    double normal = rng_normal_at(f->seed, index);
+    if (f->dtype == DTYPE_INT8)
+        normal = fmax(-int8_limit, fmin(int8_limit, int8_scale * normal));
+    return ref_round(normal, f->dtype);
 }
 
 double ref_array_at(const void *array, uint64_t index) {
@@ -190,15 +200,25 @@ static struct ref_value triad_element(const struct op *op, const struct ref_sour
     return sum_judge(&s, 1, op->dtype, op->dtype);
 }
 
+static struct ref_value chase_element(const struct op *op, const struct ref_source *in, uint64_t index) {
+    (void)in, (void)index;
+    uint64_t nodes = (uint64_t)op->elements;
+    return (struct ref_value){(double)chase_node(nodes, nodes - 1), 0};
+}
+
 typedef struct ref_value element_of(const struct op *op, const struct ref_source *in, uint64_t index);
 static element_of *const elements[OP_KIND_COUNT] = {
     [OP_GEMM] = gemm_element, [OP_COPY] = copy_element,   [OP_SCALE] = scale_element,
-    [OP_ADD] = add_element,   [OP_TRIAD] = triad_element,
+    [OP_ADD] = add_element,   [OP_TRIAD] = triad_element, [OP_CHASE] = chase_element,
 };
 
 bool ref_supports(const struct op *op, char *reason, size_t size) {
     if (!elements[op->kind]) {
         snprintf(reason, size, "the reference has no %s", op_kind_name(op->kind));
+        return false;
+    }
+    if (op->kind == OP_CHASE && op->elements > CHASE_MAX_NODES) {
+        snprintf(reason, size, "a chase has at most %d lines", CHASE_MAX_NODES);
         return false;
     }
     if (!ref_has_dtype(op->dtype) || !ref_has_dtype(op->accumulate)) {

@@ -11,6 +11,7 @@
  *              accumulators that truncate instead of rounding, as tensor cores do.
  *   whole numbers   no error at all while S < 1/u: want is then rounded to the output's type, bound 0
  *   copy, scale, add   one correctly rounded operation: bound 0
+ *   chase      the node at the cycle's last place (kernels/chase.h): bound 0
  *   triad      the product may be rounded or fused: the rule for sums with k = 1 and S = |b| + |s c| */
 #ifndef KERNELS_REF_REF_H
 #define KERNELS_REF_REF_H
@@ -40,6 +41,10 @@ struct ref_filled {
     uint64_t seed;
 };
 double ref_filled_at(const void *filled, uint64_t index);
+/* What a normal is multiplied by before FILL_NORMAL rounds it: 16 for int8, with a limit at +-64, as a
+ * quantiser of step 1/16 has it; else 1. Within +-64 no int8 kernel saturates: even one that shifts A to
+ * 0..255 and adds two products in 16 bits stays under 2 x 192 x 64 = 24576. */
+double ref_fill_scale(enum dtype t);
 /* An array in memory: {ref_array_at, &array}. */
 struct ref_array {
     enum dtype dtype;

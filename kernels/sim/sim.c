@@ -16,6 +16,7 @@
 
 #define MEMORY_BYTES       80e9
 #define CACHE_BYTES        50e6
+#define FIRST_CACHE_BYTES  262144.0
 #define CLOCK_HZ           1.5e9
 #define BANDWIDTH          3000e9 /* bytes per second */
 #define GEMM_EFFICIENCY    0.8
@@ -29,7 +30,7 @@
 /* Peak FLOP/s of multiply-adds; 0 = not a type of this device. */
 static const double peaks[DTYPE_COUNT] = {
     [DTYPE_FP64] = 30e12,  [DTYPE_FP32] = 60e12,  [DTYPE_TF32] = 450e12,
-    [DTYPE_BF16] = 900e12, [DTYPE_FP16] = 900e12,
+    [DTYPE_BF16] = 900e12, [DTYPE_FP16] = 900e12, [DTYPE_INT8] = 1800e12,
 };
 
 struct device {
@@ -192,11 +193,17 @@ static int sim_read(struct buffer *b, uint64_t offset, void *to, uint64_t size, 
 
 static bool sim_supports(struct device *d, const struct op *op, char *reason, size_t size) {
     (void)d;
-    if (peaks[op->dtype] == 0) {
+    if (peaks[op->dtype] == 0 && op->kind != OP_CHASE) {
         snprintf(reason, size, "the simulated device has no %s", dtype_name(op->dtype));
         return false;
     }
     return op->kind == OP_FMA || ref_supports(op, reason, size);
+}
+
+/* Of one dependent access, by what the walk goes through. */
+static double latency_s(const struct op *op) {
+    double footprint_bytes = op_bytes(op);
+    return footprint_bytes <= FIRST_CACHE_BYTES ? 20e-9 : footprint_bytes <= CACHE_BYTES ? 150e-9 : 400e-9;
 }
 
 static int sim_prepare(struct device *d, const struct op *op, struct buffer *const *buffers, size_t count,
@@ -219,7 +226,8 @@ static int sim_prepare(struct device *d, const struct op *op, struct buffer *con
     p->operand_count = op_operands(op, operands);
     p->out = count ? operands[count - 1].dtype : op->dtype;
     p->compute_s = op_is_compute_bound(op) ? op_flop(op) / (peaks[op->dtype] * efficiency) : 0;
-    p->memory_s = op_bytes(op) / (BANDWIDTH * MEMORY_EFFICIENCY);
+    p->memory_s = op->kind == OP_CHASE ? op_chase_accesses(op) * latency_s(op)
+                                       : op_bytes(op) / (BANDWIDTH * MEMORY_EFFICIENCY);
     for (size_t i = 0; i < count; i++)
         p->buffers[i] = buffers[i];
     *out = p;

@@ -6,6 +6,7 @@
  *
  * Time. An op starts when its queue is free, and takes
  *   max(FLOP / rate, bytes / bandwidth) + 2 us,   FMA at 100 % of peak, GEMM at 80 %, memory at 90 %,
+ * a chase 20 ns an access within 256 KiB, 150 ns within 50 MB, 400 ns beyond,
  * with 0.3 % of noise on every enqueue. Every eager execution waits 5 us more for its launch; a captured
  * graph waits once for all its ops. Queues do not slow each other down. The host's clock moves only in
  * sync, to the moment when the queue is done.

@@ -78,7 +78,12 @@ static void half_a_core_and_two_gib_are_seen(void **state) {
     put(&m, "/sys/fs/cgroup/memory.max", "2147483648\n");
     put(&m, "/sys/fs/cgroup/memory.current", "536870912\n");
     assert_limits(&m, 0.5, 1, 2.0 * gib, 1.5 * gib);
+    put(&m, "/sys/fs/cgroup/pids.max", "512\n");
     assert_same(cgroup_throttled_ns(m.root), 1234000);
+    assert_same(cgroup_throttling_read(m.root).throttled_periods, 3);
+    assert_same(cgroup_throttling_read(m.root).periods, NAN); /* no such line */
+    assert_same(cgroup_read(m.root).pids_max, 512);
+    assert_int_equal(cgroup_read(m.root).version, 2);
     remove_machine(&m);
 }
 
@@ -161,6 +166,8 @@ static void version_1_is_read_where_it_is_mounted(void **state) {
         "inactive_file 1\ntotal_inactive_file 1073741824\n");
     assert_limits(&m, 2.5, 2, 8.0 * gib, 5.0 * gib);
     assert_same(cgroup_throttled_ns(m.root), 777);
+    assert_int_equal(cgroup_read(m.root).version, 1);
+    assert_same(cgroup_read(m.root).pids_max, NAN);
     remove_machine(&m);
 }
 
@@ -204,6 +211,8 @@ static void a_machine_without_files_still_has_one_cpu(void **state) {
     assert_int_equal(l.cpus, 1);
     assert_int_equal(l.usable_cpus, 1);
     assert_same(l.cpu_quota, NAN);
+    assert_same(l.pids_max, NAN);
+    assert_int_equal(l.version, 0);
     assert_int_equal(l.memory_bytes, 0);
     assert_int_equal(l.memory_available_bytes, 0);
 }

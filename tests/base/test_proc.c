@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -388,6 +389,33 @@ static void works_with_closed_standard_input(void **state) {
     proc_kill(&p);
 }
 
+/* The launcher says so on the channel before it becomes this program. */
+static void a_child_is_started_by_the_launcher_that_started_this_program(void **state) {
+    (void)state;
+    char folder[] = "/tmp/stepcost-launcher-XXXXXX", path[64], self[4000] = "";
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/launcher", folder);
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "#!/bin/sh\necho launched >&%d\nexec '%s' \"$@\"\n", PROC_CHILD_FD, self);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("STEPCOST_LAUNCHER", path, 1);
+    struct proc p = start("echo");
+    unsetenv("STEPCOST_LAUNCHER");
+    struct err e;
+    char *line;
+    assert_int_equal(proc_receive(&p.channel, &line, soon(), &e), 1);
+    assert_string_equal(line, "launched");
+    assert_ok(proc_send(&p.channel, "hello", &e), &e);
+    assert_int_equal(proc_receive(&p.channel, &line, soon(), &e), 1);
+    assert_string_equal(line, "hello");
+    proc_kill(&p);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(int argc, char **argv) {
     for (size_t i = 0; argc > 1 && i < COUNT(children); i++)
         if (strcmp(argv[1], children[i].word) == 0)
@@ -407,6 +435,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_child_dies_with_its_parent),
         cmocka_unit_test(a_hundred_children_leave_no_descriptor_behind),
         cmocka_unit_test(works_with_closed_standard_input),
+        cmocka_unit_test(a_child_is_started_by_the_launcher_that_started_this_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,8 @@ static void carries_a_result_over(void **state) {
                                .reason = "wrong result",
                                .warnings = {"first", "second"},
                                .warning_count = 2,
-                               .warmed_up = true};
+                               .warmed_up = true,
+                               .deviation = {0.25, 0.125, 64}};
     struct runner_result out;
     struct err e;
     json_t *m = message_done(&in);
@@ -92,6 +93,8 @@ static void carries_a_result_over(void **state) {
     assert_int_equal(out.warning_count, 2);
     assert_string_equal(out.warnings[1], "second");
     assert_true(out.warmed_up);
+    assert_true(out.deviation.max_rel == 0.25 && out.deviation.rms_rel == 0.125 &&
+                out.deviation.elements == 64);
     json_decref(m);
 }
 

@@ -76,11 +76,39 @@ static void simulated_records_are_refused_by_rank_unless_asked(void **state) {
     text_free(&output);
 }
 
+/* kernels/sim/sim.h: int8 runs at twice the rate of bf16; 20, 150 and 400 ns within 256 KiB, 50 MB and beyond
+ * (the sweep's last footprint below 50 MB is 4 KiB x 2^13.5 = 45.25 MiB). */
+static void diagnostics_follow_the_cases(void **state) {
+    struct text output = {0};
+    (void)state;
+    assert_int_equal(
+        shell("$S run -q --backend sim --bench precision --bench cache --seconds 1s --out d.jsonl", &output),
+        0);
+    assert_non_null(strstr(text_get(&output), "number formats: "));
+    assert_non_null(strstr(text_get(&output), " TOP/s"));
+    const char *caches = strstr(text_get(&output), "caches seen");
+    double ns[3];
+    assert_non_null(caches);
+    assert_int_equal(
+        sscanf(caches, "caches seen by dependent loads: up to 256 KiB %lf ns, up to 45.3 MiB %lf ns, %lf ns",
+               &ns[0], &ns[1], &ns[2]),
+        3);
+    assert_true(ns[0] > 19 && ns[0] < 21 && ns[1] > 145 && ns[1] < 155 && ns[2] > 390 && ns[2] < 410);
+    assert_null(strstr(text_get(&output), "emulated"));
+    assert_int_equal(shell("$S show d.jsonl --format csv", &output), 0);
+    assert_non_null(strstr(text_get(&output), ",rms_rel_error,"));
+    assert_int_equal(shell("$S run -q --backend sim --bench membw --seconds 1s --out m.jsonl", &output), 0);
+    assert_null(strstr(text_get(&output), "number formats"));
+    assert_null(strstr(text_get(&output), "caches"));
+    text_free(&output);
+}
+
 int main(void) {
     enter_scratch_folder();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_scenario_raises_exactly_its_finding),
         cmocka_unit_test(a_sick_worker_costs_its_case_and_the_plan_goes_on),
+        cmocka_unit_test(diagnostics_follow_the_cases),
         cmocka_unit_test(simulated_records_are_refused_by_rank_unless_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

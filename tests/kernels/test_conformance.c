@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static const enum dtype types[] = {DTYPE_FP64, DTYPE_FP32, DTYPE_TF32, DTYPE_BF16, DTYPE_FP16};
+static const enum dtype types[] = {DTYPE_FP64, DTYPE_FP32, DTYPE_TF32, DTYPE_BF16, DTYPE_FP16, DTYPE_INT8};
 enum { TYPE_COUNT = sizeof types / sizeof types[0], ALL_ELEMENTS_BELOW = 5000 };
 
 /* 1 if the device has the op (and then it is compared on both kinds of data), else 0. */
@@ -54,6 +54,19 @@ static void gemm_agrees_with_the_oracle(void **state) {
     print_message("%s: %zu GEMMs compared\n", (const char *)*state, compared);
 }
 
+static void chase_agrees_with_the_oracle(void **state) {
+    static const int64_t lines[] = {1, 2, 3, 4, 5, 16, 17, 64, 1000, 4097, 100003};
+    struct rig r;
+    size_t compared = 0;
+    rig_open(&r, *state, NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct op op = op_chase(lines[i] * OP_CHASE_LINE);
+        compared += compare(&r, &op);
+    }
+    rig_close(&r);
+    assert_int_equal(compared, sizeof lines / sizeof lines[0]);
+}
+
 static void stream_agrees_with_the_oracle(void **state) {
     static const enum op_kind kinds[] = {OP_COPY, OP_SCALE, OP_ADD, OP_TRIAD};
     static const int64_t sizes[] = {1, 3, 17, 63, 64, 65, 129, 1000, 100003};
@@ -76,10 +89,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(gemm_agrees_with_the_oracle, ref),
         cmocka_unit_test_prestate(stream_agrees_with_the_oracle, ref),
+        cmocka_unit_test_prestate(chase_agrees_with_the_oracle, ref),
         cmocka_unit_test_prestate(gemm_agrees_with_the_oracle, sim),
         cmocka_unit_test_prestate(stream_agrees_with_the_oracle, sim),
+        cmocka_unit_test_prestate(chase_agrees_with_the_oracle, sim),
         cmocka_unit_test_prestate(gemm_agrees_with_the_oracle, cpu),
         cmocka_unit_test_prestate(stream_agrees_with_the_oracle, cpu),
+        cmocka_unit_test_prestate(chase_agrees_with_the_oracle, cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,11 +62,11 @@ static void describes_what_decides_its_speed(void **state) {
 static void fills_with_the_elements_that_the_oracle_expects(void **state) {
     (void)state;
     enum { COUNT = 100003 };
-    static const enum dtype types[] = {DTYPE_FP64, DTYPE_FP32};
+    static const enum dtype types[] = {DTYPE_FP64, DTYPE_FP32, DTYPE_BF16, DTYPE_FP16, DTYPE_INT8};
     struct err e = {0};
     struct rig r;
     rig_open(&r, "cpu", NULL);
-    for (int t = 0; t < 2; t++)
+    for (int t = 0; t < 5; t++)
         for (int how = FILL_NORMAL; how <= FILL_ZERO; how++) {
             struct ref_filled want = {types[t], (enum fill)how, 12345};
             uint64_t size = COUNT * (uint64_t)dtype_bytes(types[t]);
@@ -162,15 +162,49 @@ static void takes_the_number_of_threads_that_it_is_given(void **state) {
 static void says_why_it_lacks_an_op(void **state) {
     (void)state;
     char reason[256] = "";
-    struct op half = op_gemm(8, 8, 8, DTYPE_BF16), huge = op_gemm(8, 8, INT64_C(1) << 31, DTYPE_FP32);
+    struct op tf32 = op_gemm(8, 8, 8, DTYPE_TF32), huge = op_gemm(8, 8, INT64_C(1) << 31, DTYPE_FP32);
     struct op copy = op_elementwise(OP_COPY, 8, DTYPE_INT8);
     struct rig r;
     rig_open(&r, "cpu", NULL);
-    assert_false(r.backend->supports(r.device, &half, reason, sizeof reason));
-    assert_non_null(strstr(reason, has_gemm(&r) ? "bf16" : "libopenblas-openmp-dev"));
+    assert_false(r.backend->supports(r.device, &tf32, reason, sizeof reason));
+    assert_non_null(strstr(reason, has_gemm(&r) ? "tf32" : "libopenblas-openmp-dev"));
     assert_false(r.backend->supports(r.device, &huge, reason, sizeof reason));
     assert_false(r.backend->supports(r.device, &copy, reason, sizeof reason));
     assert_non_null(strstr(reason, "int8"));
+    rig_close(&r);
+}
+
+/* Every node once, and back at the first: one cycle, as long as there are nodes. */
+static void lays_one_cycle_through_all_lines(void **state) {
+    (void)state;
+    static const int64_t lines[] = {1, 2, 7, 64, 1000, 65537};
+    struct rig r;
+    rig_open(&r, "cpu", NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct err e = {0};
+        struct op op = op_chase(lines[i] * OP_CHASE_LINE);
+        struct rig_op o;
+        uint64_t size = (uint64_t)lines[i] * OP_CHASE_LINE;
+        unsigned char *bytes = malloc(size), *seen = calloc((size_t)lines[i], 1);
+        uintptr_t first = 0, at, lowest = UINTPTR_MAX;
+        rig_prepare(&r, &op, FILL_NORMAL, &o);
+        assert_int_equal(r.backend->read(o.buffers[0], 0, bytes, size, &e), 0);
+        for (int64_t k = 0; k < lines[i]; k++) {
+            memcpy(&at, bytes + k * OP_CHASE_LINE, sizeof at);
+            lowest = at < lowest ? at : lowest; /* some line points at line 0 */
+        }
+        for (int64_t step = 0; step < lines[i]; step++) {
+            assert_false(seen[first]);
+            seen[first] = 1;
+            memcpy(&at, bytes + first * OP_CHASE_LINE, sizeof at);
+            first = (at - lowest) / OP_CHASE_LINE;
+            assert_true(first < (uintptr_t)lines[i]);
+        }
+        assert_int_equal(first, 0);
+        rig_release(&r, &o);
+        free(bytes);
+        free(seen);
+    }
     rig_close(&r);
 }
 
@@ -211,6 +245,7 @@ int main(void) {
         cmocka_unit_test(pins_its_threads_and_lets_them_go),
         cmocka_unit_test(takes_the_number_of_threads_that_it_is_given),
         cmocka_unit_test(says_why_it_lacks_an_op),
+        cmocka_unit_test(lays_one_cycle_through_all_lines),
         cmocka_unit_test(shows_its_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

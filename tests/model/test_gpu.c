@@ -256,13 +256,46 @@ static void names_match_whatever_their_case_separators_and_vendor_words(void **s
         {"NVIDIA Graphics Device", NAN, "-"},
         {"NVIDIA H100 80GB HBM3 MIG 1g.10gb", NAN, "-"},
         {"p4d", NAN, "-"}, /* an instance type, not a device */
-        {"Gaudi2", NAN, "-"},
     };
     struct text got = {0};
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_string_equal(describe(gpu_match_name(&gpus, rows[i].name, rows[i].memory_bytes), &got),
                             rows[i].want);
     text_free(&got);
+}
+
+/* Every name of SkyPilot's common/accelerators.csv (tests/data/prices) is known; a careful reader's answer
+ * for those that are not certain or not NVIDIA's. */
+static void every_accelerator_of_the_skypilot_list_is_known(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *want;
+    } rows[] = {
+        {"A100", "A100-SXM4-40GB A100-SXM4-80GB A100-PCIe-40GB A100-PCIe-80GB"},
+        {"H100", "H100-SXM5-80GB H100-PCIe-80GB H100-NVL-94GB"},
+        {"RTX6000", "RTX6000-24GB RTX6000Ada-48GB"},
+        {"H100-NVLINK", "H100-SXM5-80GB"},
+        {"RTX5060", "RTX5060-8GB"},
+        {"MI300X", "MI300X-192GB"},
+        {"Radeon Pro V520", "RadeonProV520-8GB"},
+        {"Gaudi HL-205", "Gaudi-32GB"},
+        {"tpu-v6e", "TPU"},
+    };
+    struct text got = {0};
+    struct err e;
+    char **fields;
+    size_t count, names = 0;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_string_equal(describe(gpu_match_name(&gpus, rows[i].name, NAN), &got), rows[i].want);
+    text_free(&got);
+    struct csv *c = csv_open(TEST_DATA "/prices/skypilot_accelerators.csv", &e);
+    assert_non_null(c);
+    assert_ok(csv_read_header(c, &e), &e);
+    for (; csv_next(c, &fields, &count, &e) == 1; names++)
+        if (gpu_match_name(&gpus, fields[0], NAN).count == 0)
+            fail_msg("%s is not known", fields[0]);
+    csv_close(c);
+    assert_int_equal(names, 56);
 }
 
 /* 46068 of 49152 MiB is 6.3 % under nominal; 44000 would be 10.5 %; B200s of 180 GB are quoted as 192. */
@@ -502,6 +535,7 @@ int main(void) {
         cmocka_unit_test(a_format_that_the_device_lacks_has_no_peak),
         cmocka_unit_test(the_clock_limited_peak_follows_the_clock),
         cmocka_unit_test(names_match_whatever_their_case_separators_and_vendor_words),
+        cmocka_unit_test(every_accelerator_of_the_skypilot_list_is_known),
         cmocka_unit_test(a_quoted_memory_fits_within_7_percent),
         cmocka_unit_test(the_longest_token_that_stands_in_a_sku_wins),
         cmocka_unit_test(every_row_of_the_example_prices_is_what_a_careful_reader_says),

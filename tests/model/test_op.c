@@ -88,6 +88,15 @@ static void counts_work_in_the_unit_that_bounds_it(void **state) {
     assert_string_equal(unit, "FLOP");
     assert_same(op_work(&triad, &unit), 240);
     assert_string_equal(unit, "B");
+    struct op int8 = op_gemm(2, 3, 5, DTYPE_INT8), chase = op_chase(4096), large = op_chase(INT64_C(1) << 27);
+    assert_same(op_work(&int8, &unit), 60);
+    assert_string_equal(unit, "OP");
+    /* 64 lines: 1024 rounds make 2^16; 2^21 lines: one round; each less one step */
+    assert_same(op_work(&chase, &unit), 65535);
+    assert_string_equal(unit, "access");
+    assert_same(op_work(&large, &unit), 2097151);
+    assert_same(op_bytes(&chase), 4096);
+    assert_same(op_bytes(&large), 0x1p27);
     assert_true(op_is_compute_bound(&fma) && op_is_compute_bound(&heads));
     struct op norm = row_op(OP_LAYERNORM, OP_FORWARD);
     assert_false(op_is_compute_bound(&norm));

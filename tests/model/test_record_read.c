@@ -42,6 +42,7 @@ static void joins_the_chunks_of_each_rank(void **state) {
     assert_int_equal(c->status, CASE_MEASURED);
     assert_string_equal(c->reason, "");
     assert_true(c->warmed_up);
+    assert_same(c->deviation.rms_rel, NAN); /* an older record has none */
     assert_int_equal(c->warning_count, 2);
     assert_string_equal(c->warnings[1], "warm");
     assert_int_equal(c->rank_count, 2);

@@ -66,8 +66,10 @@ static void write_with_builders(const char *path) {
                                                 .telemetry = {.count = 2, .t_s = t_s, .power_w = power_w}};
     append_body(w, "samples", record_samples_body(&samples));
     const char *const warnings[] = {"hot"};
-    append_body(w, "done",
-                record_done_body(&(struct record_done_line){"t", 1, CASE_MEASURED, NULL, warnings, 1, true}));
+    append_body(
+        w, "done",
+        record_done_body(&(struct record_done_line){"t", 1, CASE_MEASURED, NULL, warnings, 1, true, NULL,
+                                                    &(struct record_deviation){0.5, 1.0 / 3, NAN}}));
     append_body(w, "end", record_end_body(&(struct record_end_line){1, 1, 0, 0, "stopped"}));
     record_close(w);
 }
@@ -89,6 +91,9 @@ static void builders_write_what_the_reader_reads(void **state) {
     assert_string_equal(c->unit, "B");
     assert_true(c->warmed_up);
     assert_string_equal(c->warnings[0], "hot");
+    assert_same(c->deviation.max_rel, 0.5);
+    assert_same(c->deviation.rms_rel, 1.0 / 3);
+    assert_same(c->deviation.elements, NAN);
     const struct record_rank *k = &c->ranks[0];
     assert_int_equal(k->rank, 3);
     assert_int_equal(k->count, 2);

@@ -1,21 +1,8 @@
+#include "tests/base/fake_root.h"
+
 #include "net/net.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static const struct fixture_file {
-    const char *path, *content;
-} files[] = {
+static const struct fake_file files[] = {
     {"/sys/class/net/lo/operstate", "unknown\n"},
     {"/sys/class/net/lo/mtu", "65536\n"},
     {"/sys/class/net/eth0/operstate", "up\n"},
@@ -26,46 +13,44 @@ static const struct fixture_file {
     {"/sys/class/net/veth2/operstate", "unknown\n"},
     {"/sys/class/net/veth2/mtu", "1450\n"},
     {"/sys/class/net/veth2/speed", "-1\n"},
+    {"/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n"},
+    {"/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n"},
+    {"/sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n"},
+    {"/sys/class/infiniband/mlx5_1/node_guid", "a088:c203:00ab:cdef\n"},
     {"/proc/sys/net/ipv4/tcp_congestion_control", "bbr\n"},
     {"/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"},
     {"/proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304\n"},
 };
 
-static void put(const char *root, const struct fixture_file *file) {
-    char path[400];
-    snprintf(path, sizeof path, "%s%s", root, file->path);
-    for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')) != NULL; at++) {
-        *at = '\0';
-        assert_true(mkdir(path, 0777) == 0 || errno == EEXIST);
-        *at = '/';
-    }
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(file->content, out);
-    fclose(out);
-}
-
 static void lists_interfaces_that_are_up_with_their_line_rate(void **state) {
     (void)state;
-    char root[] = "/tmp/stepcost-net-XXXXXX", command[100];
-    assert_non_null(mkdtemp(root));
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        put(root, &files[i]);
-    json_t *net = net_host_read(root);
+    struct fake_root root = fake_root_make();
+    fake_root_put_all(&root, files, COUNT(files));
+    fake_root_link(&root, "/sys/class/net/eth0/device/driver", "../../../../bus/pci/drivers/mlx5_core");
+    json_t *net = net_host_read(root.path);
     json_t *list = json_object_get(net, "interfaces");
     assert_int_equal(json_array_size(list), 2);
     json_t *eth0 = json_array_get(list, 0), *veth2 = json_array_get(list, 1);
     assert_string_equal(json_string_value(json_object_get(eth0, "name")), "eth0");
     assert_int_equal(json_integer_value(json_object_get(eth0, "mtu")), 9001);
     assert_true(json_number_value(json_object_get(eth0, "speed_bits_per_s")) == 25e9);
+    assert_string_equal(json_string_value(json_object_get(eth0, "driver")), "mlx5_core");
+    assert_true(json_is_null(json_object_get(veth2, "driver")));
+    json_t *rdma = json_object_get(net, "rdma_devices");
+    assert_int_equal(json_array_size(rdma), 2);
+    json_t *first = json_array_get(rdma, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "name")), "mlx5_0");
+    assert_string_equal(json_string_value(json_object_get(first, "state")), "4: ACTIVE");
+    assert_string_equal(json_string_value(json_object_get(first, "link_layer")), "InfiniBand");
+    assert_true(json_number_value(json_object_get(first, "speed_bits_per_s")) == 400e9);
+    assert_true(json_is_null(json_object_get(json_array_get(rdma, 1), "state")));
     assert_string_equal(json_string_value(json_object_get(veth2, "name")), "veth2");
     assert_true(json_is_null(json_object_get(veth2, "speed_bits_per_s")));
     assert_string_equal(json_string_value(json_object_get(net, "tcp_congestion_control")), "bbr");
     assert_int_equal(json_integer_value(json_object_get(net, "tcp_rmem_max_bytes")), 6291456);
     assert_int_equal(json_integer_value(json_object_get(net, "tcp_wmem_max_bytes")), 4194304);
     json_decref(net);
-    snprintf(command, sizeof command, "rm -r %s", root);
-    assert_int_equal(system(command), 0);
+    fake_root_remove(&root);
 }
 
 static void says_null_for_what_is_not_there(void **state) {

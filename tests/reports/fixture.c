@@ -33,6 +33,7 @@ static void append_head(struct record_writer *w, const struct fixture_record *f)
     json_t *facts = json_object(), *devices = json_array();
     put_fact(facts, "openblas_corename", f->core);
     put_fact(facts, "cpu_features", f->features);
+    put_fact(facts, "emulated_gemm", f->emulated);
     put_fact(facts, "env.OPENBLAS_CORETYPE", f->forced_core);
     struct record_device_line device = {.name = f->device,
                                         .memory_bytes = f->memory_bytes,
@@ -98,8 +99,12 @@ static void append_case(struct record_writer *w, const struct fixture_case *c) {
     append(w, "case", record_case_body(&line));
     for (int rank = 0; rank < (c->ranks ? c->ranks : 1) && c->rate > 0; rank++)
         append_samples(w, c, rank, c->samples ? c->samples : DEFAULT_SAMPLES);
-    struct record_done_line done = {
-        .id = c->id, .attempt = 1, .status = c->status, .reason = c->reason, .warmed_up = true};
+    struct record_done_line done = {.id = c->id,
+                                    .attempt = 1,
+                                    .status = c->status,
+                                    .reason = c->reason,
+                                    .warmed_up = true,
+                                    .host = c->host};
     append(w, "done", record_done_body(&done));
 }
 

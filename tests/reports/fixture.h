@@ -26,6 +26,7 @@ struct fixture_case {
     double (*throttled_s)(size_t i, size_t n);
     enum case_status status;
     const char *reason;
+    const struct record_host *host; /* NULL = none */
 };
 
 struct fixture_record {
@@ -35,6 +36,7 @@ struct fixture_record {
     int devices;                               /* 0 = 1 */
     const char *provider, *sku, *region;       /* NULL = no offer */
     const char *core, *features, *forced_core; /* facts of a CPU; NULL = none */
+    const char *emulated;                      /* number formats, "bf16 fp16"; NULL = none */
     const struct fixture_case *cases;
     size_t case_count;
 };

@@ -16,6 +16,7 @@ struct world {
     struct record records[2];
     struct rank_request request;
     struct ranking ranking;
+    struct rank_row *rows; /* all of the ranking's, in full */
 };
 
 /* A transformer small enough for arithmetic by hand. */
@@ -53,6 +54,7 @@ static inline void open_world(struct world *w) {
 
 static inline void close_world(struct world *w) {
     ranking_free(&w->ranking);
+    free(w->rows);
     gpu_table_free(&w->gpus);
     for (size_t i = 0; i < w->request.record_count; i++)
         record_free(&w->records[i]);
@@ -80,12 +82,16 @@ static inline void rank(struct world *w) {
     struct err e;
     ranking_free(&w->ranking);
     assert_ok(rank_offers(&w->request, &w->ranking, &e), &e);
+    free(w->rows);
+    w->rows = xcalloc(w->ranking.count + 1, sizeof *w->rows);
+    for (size_t i = 0; i < w->ranking.count; i++)
+        w->rows[i] = ranking_row(&w->ranking, i);
 }
 
 static inline const struct rank_row *row_of(const struct world *w, const char *label) {
     for (size_t i = 0; i < w->ranking.count; i++)
-        if (strcmp(w->ranking.rows[i].label, label) == 0)
-            return &w->ranking.rows[i];
+        if (strcmp(w->rows[i].label, label) == 0)
+            return &w->rows[i];
     fail_msg("no row \"%s\"", label);
     return NULL;
 }
@@ -111,12 +117,14 @@ static inline double doubled_late(size_t i, size_t n) {
 }
 
 /* A GEMM rate of `rate` for every shape of the workload (the nearest is taken), 100 GB/s of memory. */
-static inline void write_cpu(struct record *out, double rate, const char *sku, bool unsteady) {
+static inline void write_cpu_on(struct record *out, double rate, const char *sku, bool unsteady,
+                                const struct record_host *host) {
     struct fixture_case cases[] = {
         {.id = "g", .op = op_gemm(256, 256, 256, DTYPE_FP32), .rate = rate},
         {.id = "t", .op = op_elementwise(OP_TRIAD, 1 << 24, DTYPE_FP64), .rate = 1e11},
     };
     cases[0].slowdown = unsteady ? doubled_late : NULL;
+    cases[0].host = host;
     struct fixture_record f = {.device = "a CPU",
                                .memory_bytes = 4e9,
                                .provider = sku ? "acme" : NULL,
@@ -124,6 +132,10 @@ static inline void write_cpu(struct record *out, double rate, const char *sku, b
                                .cases = cases,
                                .case_count = COUNT(cases)};
     fixture_write(&f, out);
+}
+
+static inline void write_cpu(struct record *out, double rate, const char *sku, bool unsteady) {
+    write_cpu_on(out, rate, sku, unsteady, NULL);
 }
 
 #endif

@@ -481,6 +481,37 @@ static void assumes_an_all_reduce_from_the_line_rate(void **state) {
     close_world(&w);
 }
 
+static void cpu_with(const char *emulated, struct record *out) {
+    const struct fixture_case cases[] = {
+        {.id = "wide", .op = op_gemm(256, 256, 256, DTYPE_FP32), .rate = 1e11},
+        {.id = "half", .op = op_gemm(256, 256, 256, DTYPE_BF16), .rate = 9e10},
+    };
+    struct fixture_record f = {.device = "a CPU",
+                               .memory_bytes = 4e9,
+                               .emulated = emulated,
+                               .cases = cases,
+                               .case_count = COUNT(cases)};
+    fixture_write(&f, out);
+}
+
+static void an_emulated_format_is_no_evidence(void **state) {
+    (void)state;
+    static const char *const facts[] = {NULL, "fp16", "bf16 fp16", "fp16 bf16", "bf16x"};
+    static const bool taken[] = {true, true, false, false, true};
+    const struct op half = op_gemm(256, 256, 256, DTYPE_BF16), wide = op_gemm(256, 256, 256, DTYPE_FP32);
+    for (size_t i = 0; i < COUNT(facts); i++) {
+        struct world w;
+        struct rate rate;
+        cpu_with(facts[i], &w.records[0]);
+        open_world(&w, 1, false);
+        struct evidence_subject s = {.record = &w.base.records[0], .own = true};
+        assert_true(evidence_rate(&w.base, &s, &wide, &rate));
+        assert_int_equal(evidence_rate(&w.base, &s, &half, &rate), taken[i]);
+        assert_int_equal(evidence_has_precision(&s, DTYPE_BF16), taken[i]);
+        close_world(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_a_published_reference_as_grade_c),
@@ -505,6 +536,7 @@ int main(void) {
         cmocka_unit_test(refuses_simulated_records_unless_allowed),
         cmocka_unit_test(knows_the_precisions_of_gpus_and_cpus),
         cmocka_unit_test(takes_the_all_reduce_of_the_same_device_count_as_verified),
+        cmocka_unit_test(an_emulated_format_is_no_evidence),
         cmocka_unit_test(assumes_an_all_reduce_from_the_line_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

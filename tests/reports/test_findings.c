@@ -27,15 +27,16 @@ static struct fixture_record cpu(const struct fixture_case *cases, size_t count)
         .device = "a CPU", .memory_bytes = 4e9, .cases = cases, .case_count = count};
 }
 
-/* Reads the findings of this record; ids are compared in order. */
-static void assert_findings(const struct fixture_record *f, const char *const *ids, size_t count) {
+/* Reads the findings of this record with these tables; ids are compared in order. */
+static void assert_findings_by(const struct data *data, const struct fixture_record *f,
+                               const char *const *ids, size_t count) {
     struct gpu_table gpus;
     struct record record;
     struct findings found;
     struct err e;
-    assert_ok(gpu_table_load(&toy_data, &gpus, &e), &e);
+    assert_ok(gpu_table_load(data, &gpus, &e), &e);
     fixture_write(f, &record);
-    assert_ok(findings_read(&record, &gpus, &toy_data, &found, &e), &e);
+    assert_ok(findings_read(&record, &gpus, data, &found, &e), &e);
     for (size_t i = 0; i < found.count || i < count; i++) {
         if (i >= found.count)
             fail_msg("missing: %s", ids[i]);
@@ -47,6 +48,10 @@ static void assert_findings(const struct fixture_record *f, const char *const *i
     findings_free(&found);
     record_free(&record);
     gpu_table_free(&gpus);
+}
+
+static void assert_findings(const struct fixture_record *f, const char *const *ids, size_t count) {
+    assert_findings_by(&toy_data, f, ids, count);
 }
 
 #define NONE(f)    assert_findings(f, NULL, 0)
@@ -179,6 +184,89 @@ static void calls_a_shift_without_a_cause_unsteady(void **state) {
     ONE(&f, "unsteady");
 }
 
+/* ---- quota, heat, contaminated ---- */
+
+/* Reads the text of the first finding. */
+static void assert_first_text(const struct fixture_record *f, const char *words) {
+    struct gpu_table gpus;
+    struct record record;
+    struct findings found;
+    struct err e;
+    assert_ok(gpu_table_load(&toy_data, &gpus, &e), &e);
+    fixture_write(f, &record);
+    assert_ok(findings_read(&record, &gpus, &toy_data, &found, &e), &e);
+    assert_true(found.count > 0);
+    if (!strstr(found.items[0].text, words))
+        fail_msg("\"%s\" does not say \"%s\"", found.items[0].text, words);
+    findings_free(&found);
+    record_free(&record);
+    gpu_table_free(&gpus);
+}
+
+/* The counter grows from row 32 on, with the rows at the samples' own beginnings: samples 32 to 62 of 0
+ * to 63. */
+static void tells_a_quota_from_heat(void **state) {
+    (void)state;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    cases[0].throttled_s = counter_grows;
+    struct fixture_record f = cpu(cases, COUNT(cases));
+    ONE(&f, "throttled");
+    assert_first_text(&f, "CPU quota");
+    assert_first_text(&f, "within 31 of 64 samples");
+    f = alpha(cases, COUNT(cases));
+    assert_first_text(&f, "cooling and power limit");
+    struct record_host hot = record_host_unknown();
+    hot.window_s = 2, hot.thermal_throttled_s = 0.5;
+    cases[0] = healthy_gemm();
+    cases[0].host = &hot;
+    f = cpu(cases, COUNT(cases));
+    ONE(&f, "throttled");
+    assert_first_text(&f, "too hot for 0.50 of 2.00 s");
+    hot.thermal_throttled_s = 0.01;
+    NONE(&f);
+}
+
+/* Of 64 CPUs 5 % are 3.2; a CPU device is disturbed by more than half of one, because its slowest thread
+ * decides. Of 2 CPUs 5 % are 0.1. Under 0.05 s the kernel's ticks say nothing. */
+static void knows_a_contaminated_case_by_the_time_of_others(void **state) {
+    (void)state;
+    static const struct {
+        double window_s, cpus, others_s, steal_s;
+        bool gpu, finding;
+    } rows[] = {
+        {2, 2, 0.21, 0, false, true},  {2, 2, 0.19, 0, false, false},   {2, 64, 1.1, 0, false, true},
+        {2, 64, 0.9, 0, false, false}, {2, 64, 6.3, 0, true, false},    {2, 64, 6.5, 0, true, true},
+        {2, 2, 0, 0.21, false, true},  {0.1, 2, 0.04, 0, false, false}, {2, 2, NAN, NAN, false, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct record_host host = record_host_unknown();
+        host.window_s = rows[i].window_s, host.cpus = rows[i].cpus;
+        host.others_cpu_s = rows[i].others_s, host.steal_s = rows[i].steal_s;
+        host.busiest = "cc1 0.20 s";
+        struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+        cases[0].host = &host;
+        struct fixture_record f = rows[i].gpu ? alpha(cases, COUNT(cases)) : cpu(cases, COUNT(cases));
+        static const char *const ids[] = {"contaminated"};
+        assert_findings(&f, ids, rows[i].finding);
+        if (rows[i].finding)
+            assert_first_text(&f, rows[i].steal_s > 0 ? "steal" : "cc1 0.20 s");
+    }
+}
+
+/* 73 of 80 TFLOP/s would do, 40 would not: but others were at work. */
+static void what_others_took_is_not_held_against_the_device(void **state) {
+    (void)state;
+    struct record_host host = record_host_unknown();
+    host.window_s = 2, host.cpus = 4, host.others_cpu_s = 1;
+    struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+    struct fixture_record f = alpha(cases, COUNT(cases));
+    cases[0].rate = 40e12;
+    ONE(&f, "slow_device");
+    cases[0].host = &host;
+    cases[0].slowdown = slower_in_the_second_half;
+    ONE(&f, "contaminated");
+}
+
 /* ---- outliers ---- */
 
 static double every_20th_takes_5_times_as_long(size_t i, size_t n) {
@@ -307,6 +395,51 @@ static void refuses_a_cpus_product_above_the_calibrated_peak(void **state) {
     ONE(&f, "above_peak");
 }
 
+/* ---- a capped device ---- */
+
+/* H20: 148 TFLOP/s dense by its own cap; by SMs and clock it would be about 600. No published rate: below 60
+ * % of the cap (89) it is slow, above 102 % (151) it is no H20. 95.6 GiB as a driver reports its 96 GB. */
+static struct fixture_record h20(const struct fixture_case *cases) {
+    return (struct fixture_record){.device = "NVIDIA H20",
+                                   .memory_bytes = 97871.0 * 1048576,
+                                   .is_gpu = true,
+                                   .cases = cases,
+                                   .case_count = 1};
+}
+
+static void an_h20_is_held_against_its_own_peak(void **state) {
+    (void)state;
+    static const struct {
+        double rate;
+        const char *id; /* NULL = healthy */
+    } rows[] = {
+        {140e12, NULL}, {150e12, NULL}, {91e12, NULL}, {87e12, "slow_device"}, {155e12, "above_peak"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_case gemm = {
+            .id = "gemm", .op = op_gemm(8192, 8192, 8192, DTYPE_BF16), .rate = rows[i].rate};
+        struct fixture_record f = h20(&gemm);
+        assert_findings_by(&own_data, &f, &rows[i].id, rows[i].id != NULL);
+    }
+}
+
+/* p5.48xlarge is 8 x H100 SXM, and an Azure ND96isr_H100_v5 too; "node-8" says nothing. */
+static void an_h20_that_was_sold_as_an_h100_is_the_wrong_device(void **state) {
+    (void)state;
+    static const struct {
+        const char *sku;
+        bool wrong;
+    } rows[] = {
+        {"p5.48xlarge", true}, {"Standard_ND96isr_H100_v5", true}, {"8x-H20-128", false}, {"node-8", false}};
+    static const char *const ids[] = {"wrong_device"};
+    struct fixture_case gemm = {.id = "gemm", .op = op_gemm(8192, 8192, 8192, DTYPE_BF16), .rate = 140e12};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct fixture_record f = h20(&gemm);
+        f.provider = "x";
+        f.sku = rows[i].sku;
+        assert_findings_by(&own_data, &f, ids, rows[i].wrong);
+    }
+}
+
 /* ---- blas_core ---- */
 
 static void knows_a_blas_core_that_does_not_fit_the_cpu(void **state) {
@@ -346,6 +479,9 @@ int main(void) {
         cmocka_unit_test(a_counter_that_stands_is_history),
         cmocka_unit_test(a_clock_that_falls_without_loss_is_no_finding),
         cmocka_unit_test(calls_a_shift_without_a_cause_unsteady),
+        cmocka_unit_test(tells_a_quota_from_heat),
+        cmocka_unit_test(knows_a_contaminated_case_by_the_time_of_others),
+        cmocka_unit_test(what_others_took_is_not_held_against_the_device),
         cmocka_unit_test(counts_outliers),
         cmocka_unit_test(adds_up_outliers_that_are_few_in_every_case),
         cmocka_unit_test(outliers_are_not_held_against_the_device),
@@ -354,6 +490,8 @@ int main(void) {
         cmocka_unit_test(an_unknown_device_gets_no_verdict),
         cmocka_unit_test(refuses_rates_above_the_datasheet),
         cmocka_unit_test(refuses_a_cpus_product_above_the_calibrated_peak),
+        cmocka_unit_test(an_h20_is_held_against_its_own_peak),
+        cmocka_unit_test(an_h20_that_was_sold_as_an_h100_is_the_wrong_device),
         cmocka_unit_test(knows_a_blas_core_that_does_not_fit_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,12 +83,12 @@ static void two_offers_on_one_gpu_differ_by_price_alone(void **state) {
     add_offer(&w, "dear", "ALPHA-16GB", 1.01);
     add_offer(&w, "cheap", "ALPHA-16GB", 1);
     rank(&w);
-    assert_string_equal(w.ranking.rows[0].label, "acme cheap");
-    assert_string_equal(w.ranking.rows[1].label, "acme dear");
-    assert_true(isnan(w.ranking.rows[0].p_leader));
-    assert_same(w.ranking.rows[1].p_leader, 1);
-    assert_int_equal(w.ranking.rows[0].tie, 1);
-    assert_int_equal(w.ranking.rows[1].tie, 2);
+    assert_string_equal(w.rows[0].label, "acme cheap");
+    assert_string_equal(w.rows[1].label, "acme dear");
+    assert_true(isnan(w.rows[0].p_leader));
+    assert_same(w.rows[1].p_leader, 1);
+    assert_int_equal(w.rows[0].tie, 1);
+    assert_int_equal(w.rows[1].tie, 2);
     close_world(&w);
 }
 
@@ -99,8 +99,8 @@ static void a_price_within_the_catalogues_rounding_is_a_tie(void **state) {
     add_offer(&w, "west", "ALPHA-16GB", 21.95764);
     add_offer(&w, "east", "ALPHA-16GB", 21.957642);
     rank(&w);
-    assert_same(w.ranking.rows[1].p_leader, 0.5);
-    assert_int_equal(w.ranking.rows[1].tie, 1);
+    assert_same(w.rows[1].p_leader, 0.5);
+    assert_int_equal(w.rows[1].tie, 1);
     assert_true(next_says(&w, "one device model"));
     close_world(&w);
 }
@@ -131,10 +131,10 @@ static void a_doubtful_row_joins_the_first_group_past_a_sure_one(void **state) {
     add_offer(&w, "a2", "ALPHA-16GB", 1.04);
     add_offer(&w, "b", "BETA-16GB", 2.10);
     rank(&w);
-    assert_string_equal(w.ranking.rows[2].label, "acme b");
-    assert_int_equal(w.ranking.rows[0].tie, 1);
-    assert_int_equal(w.ranking.rows[1].tie, 2);
-    assert_int_equal(w.ranking.rows[2].tie, 1);
+    assert_string_equal(w.rows[2].label, "acme b");
+    assert_int_equal(w.rows[0].tie, 1);
+    assert_int_equal(w.rows[1].tie, 2);
+    assert_int_equal(w.rows[2].tie, 1);
     close_world(&w);
 }
 
@@ -150,9 +150,9 @@ static void the_same_seed_gives_the_same_digits_whatever_the_order(void **state)
     rank(&one);
     rank(&two);
     for (size_t i = 0; i < 2; i++) {
-        assert_string_equal(one.ranking.rows[i].label, two.ranking.rows[i].label);
-        assert_same(one.ranking.rows[i].cost.low, two.ranking.rows[i].cost.low);
-        assert_same(one.ranking.rows[i].p_leader, two.ranking.rows[i].p_leader);
+        assert_string_equal(one.rows[i].label, two.rows[i].label);
+        assert_same(one.rows[i].cost.low, two.rows[i].cost.low);
+        assert_same(one.rows[i].p_leader, two.rows[i].p_leader);
     }
     close_world(&one);
     close_world(&two);
@@ -167,7 +167,7 @@ static void the_interval_is_that_of_its_sources(void **state) {
     add_offer(&w, "a", "ALPHA-16GB", 1);
     w.request.draws = 20000;
     rank(&w);
-    const struct rank_row *r = &w.ranking.rows[0];
+    const struct rank_row *r = &w.rows[0];
     double share = r->compute_s / r->step_s.mid; /* two independent parts */
     double sigma = 0.1 * hypot(share, 1 - share);
     assert_near(log(r->step_s.high / r->step_s.low) / (2 * 1.6449), sigma, 0.03);
@@ -184,8 +184,8 @@ static void names_the_dominant_uncertainty(void **state) {
     w.workload.sequence = 1024;
     w.workload.parameters = 5e8;
     rank(&w);
-    assert_string_equal(w.ranking.rows[0].dominant, "GEMM reference of EPSILON-16GB, unverified");
-    assert_true(w.ranking.rows[0].unverified);
+    assert_string_equal(w.rows[0].dominant, "GEMM reference of EPSILON-16GB, unverified");
+    assert_true(w.rows[0].unverified);
     close_world(&w);
 }
 
@@ -221,15 +221,80 @@ static void spot_rows_stand_apart_with_their_goodput(void **state) {
     rank(&w);
     assert_int_equal(w.ranking.on_demand, 1);
     assert_int_equal(w.ranking.spot, 1);
-    assert_string_equal(w.ranking.rows[0].label, "acme a"); /* dearer, and still first */
-    const struct rank_row *s = &w.ranking.rows[1];
+    assert_string_equal(w.rows[0].label, "acme a"); /* dearer, and still first */
+    const struct rank_row *s = &w.rows[1];
     /* shares of 5 % and 20 % a month: 14 232 h and 3 271 h */
     assert_near(s->goodput_low, goodput_factor(60, 600, 14232 * 3600.0), 1e-6);
     assert_near(s->goodput_high, goodput_factor(60, 600, 3271 * 3600.0), 1e-6);
     assert_true(s->goodput_low > 1 && s->goodput_low < s->goodput_high);
     assert_near(s->cost.mid, 0.3 / 3600 * s->step_s.mid * (s->goodput_low + s->goodput_high) / 2, 1e-12);
-    assert_int_not_equal(s->tie, w.ranking.rows[0].tie);
-    assert_same(w.ranking.rows[0].goodput_high, 1);
+    assert_int_not_equal(s->tie, w.rows[0].tie);
+    assert_same(w.rows[0].goodput_high, 1);
+    close_world(&w);
+}
+
+/* ---- a job's limits ---- */
+
+/* A run of 10^6 steps on ALPHA at $1: sigma 0.1, so its 90 % interval is within -25 and +25 % of the mean. */
+static void drops_what_surely_breaks_the_deadline_or_the_budget(void **state) {
+    (void)state;
+    struct world w;
+    struct job job = {.path = "job.json", .steps = 1e6, .tokens = NAN, .samples = NAN, .deadline_s = NAN};
+    job.budget = money_unknown();
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
+    add_offer(&w, "dear", "ALPHA-16GB", 10);
+    add_offer(&w, "quick", "BETA-16GB", 3); /* twice as fast */
+    w.request.job = &job;
+    rank(&w);
+    assert_int_equal(w.ranking.count, 3);
+    double run_s = 1e6 * row_of(&w, "acme a")->step_s.mid;
+    job.budget = money_make(run_s / 3600 * 4, "USD");
+    rank(&w);
+    assert_int_equal(w.ranking.count, 2);
+    assert_reason(&w, "over the budget", 1);
+    job.deadline_s = run_s * 0.7;
+    rank(&w);
+    assert_int_equal(w.ranking.count, 1);
+    assert_string_equal(w.rows[0].label, "acme quick");
+    assert_reason(&w, "misses the deadline", 2); /* "dear" is late, too: the first reason counts */
+    job.deadline_s = run_s * 0.95;               /* may be kept */
+    rank(&w);
+    assert_int_equal(w.ranking.count, 2);
+    close_world(&w);
+}
+
+static void a_budget_in_another_currency_is_refused(void **state) {
+    (void)state;
+    struct world w;
+    struct err e;
+    struct job job = {.path = "job.json", .steps = 10, .tokens = NAN, .samples = NAN, .deadline_s = NAN};
+    job.budget = money_make(5, "EUR");
+    open_world(&w);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
+    w.request.job = &job;
+    assert_int_equal(rank_offers(&w.request, &w.ranking, &e), -1);
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_non_null(strstr(e.text, "--currency EUR"));
+    close_world(&w);
+}
+
+/* The toy table writes 1 GB/s: a checkpoint of 60 GB takes the 60 s that the request states otherwise. */
+static void a_checkpoint_takes_the_time_of_its_bytes_unless_it_is_stated(void **state) {
+    (void)state;
+    struct world w;
+    open_world(&w);
+    w.workload.checkpoint_bytes = 60e9;
+    add_offer(&w, "s", "ALPHA-16GB", 1)->term = TERM_SPOT;
+    rank(&w);
+    double stated = w.rows[0].goodput_high;
+    w.request.checkpoint_s = NAN;
+    rank(&w);
+    assert_same(w.ranking.checkpoint_s, 60);
+    assert_same(w.rows[0].goodput_high, stated);
+    w.workload.checkpoint_bytes = 6e9;
+    rank(&w);
+    assert_true(w.rows[0].goodput_high < stated);
     close_world(&w);
 }
 
@@ -247,7 +312,7 @@ static void fits_before_it_prices(void **state) {
     add_offer(&w, "a", "ALPHA-16GB", 1);
     rank(&w);
     assert_int_equal(w.ranking.count, 1);
-    assert_string_equal(w.ranking.rows[0].label, "acme a");
+    assert_string_equal(w.rows[0].label, "acme a");
     assert_reason(&w, "on each DELTA-1GB, has 1", 2);
     assert_reason(&w, "needs 1.", 2);
     close_world(&w);
@@ -292,7 +357,7 @@ static void groups_and_counts_the_reasons(void **state) {
     assert_reason(&w, "unknown GPU \"QUX9000\"", 1);
     assert_reason(&w, "fractional", 1);
     assert_reason(&w, "price missing", 1);
-    assert_reason(&w, "amd devices are not ranked by their datasheet alone", 1);
+    assert_reason(&w, "no backend for amd devices", 1);
     assert_reason(&w, "ambiguous device: A100 may be ALPHA-16GB or BETA-16GB", 1);
     assert_int_equal(w.ranking.not_ranked_count, 6);
     assert_int_equal(w.ranking.not_ranked[0].offers, 2); /* the largest group first */
@@ -416,7 +481,7 @@ static void without_a_price_it_shows_its_break_even_price(void **state) {
     write_cpu(&w.records[0], 1e12, NULL, false);
     w.request.record_count = 1;
     rank(&w);
-    const struct rank_row *r = &w.ranking.rows[w.ranking.count - 1];
+    const struct rank_row *r = &w.rows[w.ranking.count - 1];
     assert_string_equal(r->label, "this machine");
     assert_int_equal(w.ranking.unpriced, 1);
     assert_true(isnan(r->cost.mid) && isnan(r->p_leader));
@@ -479,6 +544,9 @@ int main(void) {
         cmocka_unit_test(names_the_dominant_uncertainty),
         cmocka_unit_test(at_its_break_even_price_a_row_costs_what_the_leader_costs),
         cmocka_unit_test(spot_rows_stand_apart_with_their_goodput),
+        cmocka_unit_test(drops_what_surely_breaks_the_deadline_or_the_budget),
+        cmocka_unit_test(a_budget_in_another_currency_is_refused),
+        cmocka_unit_test(a_checkpoint_takes_the_time_of_its_bytes_unless_it_is_stated),
         cmocka_unit_test(fits_before_it_prices),
         cmocka_unit_test(takes_the_first_precision_that_the_device_has),
         cmocka_unit_test(groups_and_counts_the_reasons),

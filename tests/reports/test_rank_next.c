@@ -78,6 +78,26 @@ static void says_when_this_machine_was_unsteady(void **state) {
     close_world(&w);
 }
 
+/* Others had 1 of 4 CPUs: of this machine, and of one that was rented. */
+static void says_when_a_measured_machine_was_contaminated(void **state) {
+    (void)state;
+    struct record_host host = record_host_unknown();
+    host.window_s = 2, host.cpus = 4, host.others_cpu_s = 2;
+    for (int rented = 0; rented < 2; rented++) {
+        struct world w;
+        open_world(&w);
+        add_offer(&w, "a", "ALPHA-16GB", 1);
+        if (rented)
+            add_offer(&w, "cpu", "", 0.1)->match.count = 0;
+        write_cpu_on(&w.records[0], 1e12, rented ? "cpu" : NULL, false, &host);
+        w.request.record_count = 1;
+        rank(&w);
+        assert_true(next_says(&w, rented ? "acme cpu are in doubt (contaminated"
+                                         : "this machine are in doubt (contaminated"));
+        close_world(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suggests_to_measure_what_the_top_tie_rests_on),
@@ -85,6 +105,7 @@ int main(void) {
         cmocka_unit_test(names_the_measurement_that_the_step_wants_most),
         cmocka_unit_test(suggests_to_confirm_a_leader_that_stands_alone),
         cmocka_unit_test(says_when_this_machine_was_unsteady),
+        cmocka_unit_test(says_when_a_measured_machine_was_contaminated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

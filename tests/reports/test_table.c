@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "reports/report.h"
+#include "reports/table.h"
 
 #include <math.h>
 #include <stdlib.h>
