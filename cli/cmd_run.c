@@ -260,7 +260,8 @@ struct run_inputs {
     struct record old; /* of --resume: its settings are borrowed by the options */
     struct progress progress;
     const char *backend;
-    char *made_path, *made_disk;
+    char *made_path;
+    struct arena arena;
     json_t *offer, *settings, *host;
 };
 
@@ -272,7 +273,7 @@ static void inputs_free(struct run_inputs *in) {
     workload_free(&in->workload);
     job_free(&in->job);
     free(in->made_path);
-    free(in->made_disk);
+    arena_free(&in->arena);
 }
 
 /* The words given rule, then the job, then the workload file. A record that is resumed brings its own. */
@@ -308,12 +309,11 @@ static int choose_disks(struct run_options *o, struct run_inputs *in, struct err
                           .bytes = &o->disk_bytes,
                           .record_path = o->out ? o->out : in->made_path,
                           .wanted = named || tiered,
-                          .named = named};
+                          .named = named,
+                          .arena = &in->arena};
     if (o->resume)
         return 0;
-    int result = disks_choose(&disks, e);
-    in->made_disk = disks.made;
-    return result;
+    return disks_choose(&disks, e);
 }
 
 /* Everything that can be wrong with the words of the user is found here, before a worker starts. */

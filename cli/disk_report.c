@@ -139,7 +139,8 @@ void disk_report_print(const struct record *r, const struct data *data, struct m
     bool known = name && workload_load(data, name, &w, &ignored) == 0;
     while (next_disk(&d)) {
         fprintf(out, "disk %s: %s (%s), %s%s\n", folder_of(d.facts), fact(&d, "fs_type"), fact(&d, "fs_kind"),
-                fact(&d, "fs_source"), is_yes(fact(&d, "rotational")) ? ", rotating" : "");
+                fact(&d, "fs_source"),
+                is_yes(fact(&d, "rotational")) ? ", rotational by the kernel's word" : "");
         print_line(&d, out);
         print_feeds(&d, known ? &w : NULL, per_hour, out);
     }

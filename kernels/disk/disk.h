@@ -33,6 +33,7 @@ struct prepared {
     bool direct;          /* this file is open with O_DIRECT */
     unsigned char *bytes; /* page-aligned: blocks on their way */
     uint64_t next;        /* where the next pass begins, in blocks or files */
+    uint64_t passes;      /* so far */
     uint64_t resident;    /* most pages that were still cached after a drop */
 };
 

@@ -32,13 +32,21 @@ static int count_resident(int fd, size_t size, uint64_t *resident, struct err *e
 }
 
 int disk_drop(int fd, uint64_t *resident, struct err *e) {
-    struct stat s;
-    *resident = 0;
-    if (fsync(fd) || fstat(fd, &s))
+    if (fsync(fd))
         return err_set(e, ERR_IO, "cannot write the file out: %s", strerror(errno));
+    return disk_forget(fd, resident, e);
+}
+
+int disk_forget(int fd, uint64_t *resident, struct err *e) {
+    struct stat s;
     int reason = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     if (reason)
         return err_set(e, ERR_IO, "cannot drop the file from the cache: %s", strerror(reason));
+    if (!resident)
+        return 0;
+    *resident = 0;
+    if (fstat(fd, &s))
+        return err_set(e, ERR_IO, "cannot tell what is cached: %s", strerror(errno));
     return s.st_size ? count_resident(fd, (size_t)s.st_size, resident, e) : 0;
 }
 

@@ -73,9 +73,10 @@ static int read_all(int fd, unsigned char *to, uint64_t size, uint64_t offset, s
     return 0;
 }
 
+/* Before a pass that reads. Whether it worked is looked at in one pass of 16, the first among them. */
 static int drop(struct prepared *p, int fd, struct err *e) {
-    uint64_t resident;
-    if (disk_drop(fd, &resident, e))
+    uint64_t resident = 0;
+    if (disk_forget(fd, p->passes % 16 == 0 ? &resident : NULL, e))
         return -1;
     p->resident = resident > p->resident ? resident : p->resident;
     return 0;
@@ -128,7 +129,7 @@ static int make_blocks(struct prepared *p, struct err *e) {
         if (write_all(p->fd, p->bytes, count * size, block * size, e) || check_patience(begin_ns, e))
             return -1;
     }
-    return 0;
+    return fsync(p->fd) ? failed("write", e) : 0;
 }
 
 static int make_contents(struct prepared *p, struct err *e) {
@@ -175,7 +176,9 @@ static int pass_sync(struct prepared *p, double *elapsed_s, struct err *e) {
 int disk_op_read_back(struct prepared *p, struct err *e) {
     uint64_t size = (uint64_t)p->op.n;
     unsigned char *block = aligned_alloc(PAGE, round_up(size, PAGE));
-    int result = block ? drop(p, p->fd, e) : err_set(e, ERR_DEVICE_MEMORY, "no memory for a block");
+    uint64_t ignored;
+    int result =
+        block ? disk_drop(p->fd, &ignored, e) : err_set(e, ERR_DEVICE_MEMORY, "no memory for a block");
     for (uint64_t i = 0; !result && i < (uint64_t)p->op.m; i++) {
         result = read_all(p->fd, block, size, i * size, e);
         if (!result)
@@ -383,7 +386,9 @@ static int make_tar(struct prepared *p, struct err *e) {
     }
     memset(p->bytes, 0, TAR_BLOCK);
     memset(p->bytes + TAR_BLOCK, 0, TAR_BLOCK);
-    return write_all(p->fd, p->bytes, 2 * TAR_BLOCK, all * stride, e);
+    if (write_all(p->fd, p->bytes, 2 * TAR_BLOCK, all * stride, e))
+        return -1;
+    return fsync(p->fd) ? failed("write", e) : 0;
 }
 
 /* As a loader does: a stretch at a time, the files taken out of it by their headers. */
@@ -483,6 +488,7 @@ int disk_op_pass(struct prepared *p, double *elapsed_s, struct err *e) {
     p->out->unseen = NULL;
     if (p->row->pass(p, elapsed_s, e))
         return -1;
+    p->passes++;
     if (p->row->writes)
         p->out->unseen = p;
     else
