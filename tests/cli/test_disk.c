@@ -99,7 +99,7 @@ static void folders_that_nothing_measures_are_an_error(void **state) {
     shell_says("$S run -q --backend sim --disk . --out f.jsonl", 2, words);
 }
 
-/* Killed while 10,000 small files lie there; the next run takes them away, resumes and finishes. */
+/* Killed while small files lie there; the next run takes them away, resumes and finishes. */
 static void a_killed_run_is_cleaned_up_and_resumed(void **state) {
     static const char *const words[] = {"intact, ", NULL};
     (void)state;
