@@ -30,6 +30,7 @@ uint64_t disk_round_up(uint64_t size, uint64_t unit) {
 uint64_t disk_chunk_memory(const struct op *op) {
     return op->n > DISK_CHUNK_BYTES ? (uint64_t)op->n : DISK_CHUNK_BYTES;
 }
+
 int disk_failed(const char *what, struct err *e) {
     bool room = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EROFS;
     return err_set(e, room ? ERR_DEVICE_MEMORY : ERR_IO, "cannot %s: %s", what, strerror(errno));
