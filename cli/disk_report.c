@@ -50,17 +50,18 @@ static bool is_warm(const struct record_case *c) {
     return false;
 }
 
-/* Per second; NaN = not measured. */
-static double rate_of(const struct disk *d, enum op_kind kind, bool deep, const struct record_case **out) {
+/* NULL = not measured. */
+static const struct record_case *find_case(const struct disk *d, enum op_kind kind, bool deep,
+                                           double *per_s) {
     for (size_t i = d->first; i < d->end; i++) {
         struct record_figure f;
         const struct record_case *c = &d->record->cases[i];
         if (c->op.kind == kind && (c->op.batch > 1) == deep && record_case_figure(d->record, c, &f)) {
-            *out = c;
-            return f.per_s;
+            *per_s = f.per_s;
+            return c;
         }
     }
-    return NAN;
+    return NULL;
 }
 
 static void print_line(const struct disk *d, FILE *out) {
@@ -77,10 +78,10 @@ static void print_line(const struct disk *d, FILE *out) {
     };
     const char *before = "  ";
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const struct record_case *c;
+        double per_s;
         char rate[UNITS_TEXT_SIZE], size[UNITS_TEXT_SIZE];
-        double per_s = rate_of(d, parts[i].kind, parts[i].deep, &c);
-        if (isnan(per_s))
+        const struct record_case *c = find_case(d, parts[i].kind, parts[i].deep, &per_s);
+        if (!c)
             continue;
         fprintf(out, "%s%s ", before, parts[i].text);
         if (parts[i].deep)
@@ -112,10 +113,10 @@ static void print_feeds(const struct disk *d, const struct workload *w, struct m
         const char *text;
     } forms[] = {{OP_FILE_SMALL, "small files"}, {OP_FILE_TAR, "one tar"}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        const struct record_case *c;
+        double per_s;
         char count[UNITS_TEXT_SIZE], rate[UNITS_TEXT_SIZE];
-        double per_s = rate_of(d, forms[i].kind, false, &c);
-        if (isnan(per_s))
+        const struct record_case *c = find_case(d, forms[i].kind, false, &per_s);
+        if (!c)
             continue;
         double bytes_per_s = per_s * (double)c->op.n;
         fprintf(out, "  as %s it feeds %s samples/s of %lld bytes (%s)%s", forms[i].text,

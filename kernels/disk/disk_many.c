@@ -119,7 +119,7 @@ static int make_tar(struct prepared *p, struct err *e) {
     }
     memset(p->bytes, 0, TAR_BLOCK);
     memset(p->bytes + TAR_BLOCK, 0, TAR_BLOCK);
-    if (disk_write_all(p->fd, p->bytes, 2 * TAR_BLOCK, all * stride, e))
+    if (disk_write_all(p->fd, p->bytes, (uint64_t)2 * TAR_BLOCK, all * stride, e))
         return -1;
     return fsync(p->fd) ? disk_failed("write", e) : 0;
 }
