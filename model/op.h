@@ -34,6 +34,7 @@ enum op_kind {
     OP_ADAMW,         /* optimizer update of `elements` parameters               */
     OP_ALLREDUCE,     /* sum of `elements` over all ranks                        */
     OP_CHASE,         /* dependent loads along one random cycle: op_chase        */
+    /* of a folder: see op_file */
     OP_FILE_WRITE,       /* a file anew, block by block, and fdatasync           */
     OP_FILE_READ,        /* blocks of a file in order                            */
     OP_FILE_RANDOM_READ, /* blocks of a file in random order, by `batch` threads */
@@ -68,9 +69,9 @@ enum { OP_CHASE_LINE = 64 };
 struct op op_chase(int64_t footprint_bytes);
 double op_chase_accesses(const struct op *op);
 
-/* A file op: one execution moves `count` (m) blocks, appends or files of `bytes` (n) each, out of the `of` (k)
- * that there are, where it goes on from the one before; `depth` (batch) accesses at once. `of` is 1 for WRITE
- * and SYNC, which make their file anew; depth is 1 but for RANDOM_READ. */
+/* A file op: one execution moves `count` (m) blocks, appends or files of `bytes` (n) each, out of the `of`
+ * (k) that there are, where it goes on from the one before; `depth` (batch) accesses at once. `of` is 1 for
+ * WRITE and SYNC, which make their file anew; depth is 1 but for RANDOM_READ. */
 struct op op_file(enum op_kind kind, int64_t count, int64_t bytes, int64_t of, int64_t depth);
 bool op_is_file(const struct op *op);
 
