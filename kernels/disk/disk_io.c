@@ -11,6 +11,10 @@
 
 static const double prepare_patience_s = 45; /* under the least time after which a silent worker is killed */
 
+/* What is being read ahead when a pass ends cannot be dropped before it has come. */
+enum { FORGET_TRIES = 20 };
+static const uint64_t forget_pause_ns = 2000000;
+
 static int32_t *seen(const struct prepared *p) {
     return (int32_t *)(void *)p->out->bytes;
 }
@@ -59,9 +63,17 @@ int disk_read_all(int fd, unsigned char *to, uint64_t size, uint64_t offset, str
 }
 
 int disk_forget_for(struct prepared *p, int fd, struct err *e) {
+    bool in_memory = strcmp(p->device->mount.kind, "memory") == 0;
+    bool look = !in_memory && (!p->direct || p->passes % 16 == 0);
     uint64_t resident = 0;
-    if (disk_forget(fd, p->passes % 16 == 0 ? &resident : NULL, e))
-        return -1;
+    for (int tries = 0; tries < FORGET_TRIES; tries++) {
+        if (disk_forget(fd, look ? &resident : NULL, e))
+            return -1;
+        /* Where it has failed for good once, it is not waited for again. */
+        if (resident == 0 || p->resident > 0)
+            break;
+        clock_sleep_ns(forget_pause_ns);
+    }
     p->resident = resident > p->resident ? resident : p->resident;
     return 0;
 }

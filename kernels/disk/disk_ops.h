@@ -27,7 +27,8 @@ int disk_read_all(int fd, unsigned char *to, uint64_t size, uint64_t offset, str
 int disk_failed(const char *what, struct err *e);
 /* Opens p->fd, direct where the file system takes it and the blocks are whole pages. */
 int disk_open_file(struct prepared *p, struct err *e);
-/* Before a pass that reads. Whether it worked is looked at in one pass of 16, the first among them. */
+/* Before a pass that reads: drops the file from the page cache and looks whether it is gone, where a pass of
+ * direct reads looks only one time in 16. */
 int disk_forget_for(struct prepared *p, int fd, struct err *e);
 /* ERR_DEVICE_MEMORY once making files has taken too long. */
 int disk_check_patience(uint64_t begin_ns, struct err *e);
