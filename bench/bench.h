@@ -24,10 +24,11 @@ struct bench_case {
             32]; /* the op's name; "@2" behind it in a second round, "@end" behind the last calibration */
     const char *bench;
     struct op op;
-    double seconds; /* its share of the time: warm-up and samples         */
-    double heat_s;  /* of these, under load before the first sample       */
-    bool mandatory; /* an acceptance without it is not one                */
-    bool rotate;    /* operands rotate over more than 4 x the last cache  */
+    double seconds;               /* its share of the time: warm-up and samples         */
+    double heat_s;                /* of these, under load before the first sample       */
+    bool mandatory;               /* an acceptance without it is not one                */
+    bool rotate;                  /* operands rotate over more than 4 x the last cache  */
+    const char *backend, *folder; /* of a worker of its own (supervisor_side.h); NULL = the run's */
 };
 
 struct plan {
@@ -46,7 +47,10 @@ struct plan_request {
     size_t shape_count;
     const enum dtype *dtypes; /* empty = the benchmark's own choice for the device     */
     size_t dtype_count;
-    double seconds; /* per case; 0 or NaN = as the tier has it                          */
+    double seconds;           /* per case; 0 or NaN = as the tier has it                          */
+    const char *const *disks; /* folders to measure, or empty                           */
+    size_t disk_count;
+    double disk_bytes; /* most that may be written to each                              */
 };
 
 struct bench {

@@ -8,6 +8,8 @@ static const struct bench benches[] = {
     {"gemm", "matrix products: a square sweep, shapes MxNxK, or a workload's own", gemm_plan},
     {"precision", "one product in several number formats: speed-up and error of each", precision_plan},
     {"cache", "latency of dependent loads by footprint: sizes and latencies of the caches", cache_plan},
+    {"disk", "a folder: blocks in order and at random, syncs, small files and the same in one tar",
+     disk_plan},
 };
 
 const struct bench *bench_at(size_t index) {

@@ -21,13 +21,15 @@ static int start(struct crew *crew, int rank, struct err *e) {
     char *backend = xasprintf("--backend=%s", crew->backend);
     char *device = xasprintf("--device=%d", rank);
     char *threads = xasprintf("--threads=%d", config->threads);
-    char *scenario = config->scenario != NULL ? xasprintf("--scenario=%s", config->scenario) : NULL;
-    const char *argv[] = {"stepcost", "worker", backend, device, threads, scenario, NULL};
+    const char *name = config->scenario != NULL ? "scenario" : "folder";
+    const char *value = config->scenario != NULL ? config->scenario : config->folder;
+    char *chosen = value != NULL ? xasprintf("--%s=%s", name, value) : NULL;
+    const char *argv[] = {"stepcost", "worker", backend, device, threads, chosen, NULL};
     int result = proc_start_self(&crew->ranks[rank].proc, (char *const *)(void *)argv, e);
     free(backend);
     free(device);
     free(threads);
-    free(scenario);
+    free(chosen);
     return result;
 }
 

@@ -15,6 +15,7 @@ int plan_parse_shape(const char *text, int64_t out[3], struct err *e) MUST_CHECK
 
 /* One per benchmark file. */
 int cache_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
+int disk_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 int fma_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 int gemm_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;
 int membw_plan(const struct plan_request *r, struct plan *out, struct err *e) MUST_CHECK;

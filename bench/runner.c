@@ -90,6 +90,16 @@ static int prepare(struct run *run, struct err *e) {
     return b->event_open(run->r->device, &run->to, e);
 }
 
+/* What the backend itself has to say of how it came about. */
+static void remark(struct run *run) {
+    const struct backend *b = run->r->backend;
+    char text[WARNING_SIZE] = "";
+    if (b->remark != NULL)
+        b->remark(run->operands.sets[0].prepared, text, sizeof text);
+    if (text[0] != '\0')
+        snprintf(next_warning(run), WARNING_SIZE, "%s", text);
+}
+
 /* The timed region: nothing here allocates, reads a clock or formats text. */
 static int batch(struct run *run, double iterations, double *elapsed_s, struct err *e) {
     const struct backend *b = run->r->backend;
@@ -256,6 +266,7 @@ static int measure(struct run *run, struct err *e) {
     run->begin_ns = now_ns(run);
     if ((result = warm_up(run, first_s, e)) != GO_ON || (result = sample(run, e)) != GO_ON)
         return result;
+    remark(run);
     if ((result = verify(run, run->r->seed + 1, e)) != GO_ON)
         return result;
     return operands_deviation(&run->operands, last_set(run), run->r->seed + 2, &run->out->deviation, e);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bench/host_load.h"
 #include "bench/identity.h"
+#include "bench/supervisor_side.h"
 #include "model/record_line.h"
 
 #include <inttypes.h>
@@ -20,6 +21,7 @@ struct supervisor {
     const struct run_request *r;
     struct run_summary *summary;
     struct crew crew;
+    struct side side; /* for cases with a backend of their own */
     struct plan plan;
     struct record_writer *writer;
     struct record old; /* --resume: the record as it was found */
@@ -114,11 +116,15 @@ static int write_head(struct supervisor *s, struct err *e) {
     return result;
 }
 
-static int write_case(struct supervisor *s, const struct bench_case *c, int attempt, struct err *e) {
-    struct record_case_line line = {c->id, c->bench, &c->op, attempt, c->seconds, c->mandatory};
+/* side: the worker that is not of the head's devices, or NULL. */
+static int write_case(struct supervisor *s, const struct bench_case *c, int attempt, const struct crew *side,
+                      struct err *e) {
+    json_t *device = side != NULL ? device_body(&side->ranks[0].info) : NULL;
+    struct record_case_line line = {c->id, c->bench, &c->op, attempt, c->seconds, c->mandatory, device};
     json_t *body = record_case_body(&line);
     int result = record_append(s->writer, "case", body, e);
     json_decref(body);
+    json_decref(device);
     return result;
 }
 
@@ -241,7 +247,7 @@ static int not_tested(struct supervisor *s, const struct bench_case *c, int atte
                       struct err *e) {
     struct case_outcome outcome = {.status = CASE_NOT_TESTED};
     snprintf(outcome.reason, sizeof outcome.reason, "%s", reason);
-    return write_case(s, c, attempt, e) != 0 ? -1 : write_done(s, c, attempt, &outcome, NULL, e);
+    return write_case(s, c, attempt, NULL, e) != 0 ? -1 : write_done(s, c, attempt, &outcome, NULL, e);
 }
 
 /* Is there time for it, and somebody to run it? When not, the reason is in given_up. */
@@ -250,6 +256,8 @@ static bool can_run(struct supervisor *s, const struct bench_case *c) {
     uint64_t needed_ns = clock_monotonic_ns() + (uint64_t)(c->seconds * 1e9);
     if (s->given_up[0] == '\0' && needed_ns > s->deadline_ns)
         snprintf(s->given_up, sizeof s->given_up, "deadline: no time was left for it");
+    if (c->backend != NULL)
+        return s->given_up[0] == '\0';
     if (s->given_up[0] == '\0' && crew_restore(&s->crew, s->deadline_ns, &e) != 0)
         snprintf(s->given_up, sizeof s->given_up, "a lost worker could not be replaced: %.240s", e.text);
     return s->given_up[0] == '\0';
@@ -263,7 +271,7 @@ static void count_losses(struct supervisor *s, size_t index, const struct case_o
     char text[CASE_REASON_SIZE + 130];
     snprintf(text, sizeof text, "%.120s: %s", s->plan.cases[index].id, outcome->reason);
     say(s, index, text, true);
-    if (++s->losses_in_a_row >= LOSSES_IN_A_ROW) {
+    if (s->plan.cases[index].backend == NULL && ++s->losses_in_a_row >= LOSSES_IN_A_ROW) {
         snprintf(s->given_up, sizeof s->given_up,
                  "given up: %d cases in a row cost a worker, the last one %.220s", LOSSES_IN_A_ROW,
                  outcome->reason);
@@ -271,16 +279,16 @@ static void count_losses(struct supervisor *s, size_t index, const struct case_o
 }
 
 /* What the host did meanwhile goes with it; a simulated device has no host. */
-static int measure_case(struct supervisor *s, const struct case_request *request,
+static int measure_case(struct supervisor *s, struct crew *crew, const struct case_request *request,
                         struct case_outcome *outcome, struct err *e) {
     struct host_load before, after;
     struct arena names = {0};
     host_load_read("", &before);
-    int result = supervisor_case(&s->crew, s->writer, request, outcome, e);
+    int result = supervisor_case(crew, s->writer, request, outcome, e);
     host_load_read("", &after);
     struct record_host host = host_load_between(&before, &after, &names);
     if (result == 0 && !outcome->interrupted) {
-        bool simulated = s->crew.ranks[0].info.simulated;
+        bool simulated = crew->ranks[0].info.simulated;
         result = write_done(s, request->c, request->attempt, outcome, simulated ? NULL : &host, e);
     }
     host_load_free(&before);
@@ -295,6 +303,9 @@ static int run_case(struct supervisor *s, size_t index, int attempt, struct err 
     struct case_outcome outcome;
     if (!can_run(s, c))
         return stopped(s) ? 1 : not_tested(s, c, attempt, s->given_up, e);
+    struct crew *side = c->backend != NULL ? side_crew(&s->side, c, s->deadline_ns, s->r->stop) : NULL;
+    if (c->backend != NULL && side == NULL)
+        return stopped(s) ? 1 : not_tested(s, c, attempt, s->side.refused, e);
     struct case_request request = {
         .c = c,
         .attempt = attempt,
@@ -304,7 +315,8 @@ static int run_case(struct supervisor *s, size_t index, int attempt, struct err 
         .stop = s->r->stop,
     };
     say(s, index, c->id, false);
-    if (write_case(s, c, attempt, e) != 0 || measure_case(s, &request, &outcome, e) != 0)
+    struct crew *crew = side != NULL ? side : &s->crew;
+    if (write_case(s, c, attempt, side, e) != 0 || measure_case(s, crew, &request, &outcome, e) != 0)
         return -1;
     if (outcome.interrupted)
         return 1;
@@ -356,6 +368,7 @@ int supervisor_run(const struct run_request *r, struct run_summary *out, struct 
     }
 out:
     crew_close(&s.crew);
+    side_close(&s.side);
     record_close(s.writer);
     record_free(&s.old);
     plan_free(&s.plan);

@@ -28,6 +28,7 @@ static const struct tier_row {
     {"gemm", {3, 30, 30}},
     {"precision", {2, 10, 10}},
     {"cache", {0.3, 0.3, 0.3}, TIER_ACCEPT},
+    {"disk", {4, 4, 4}, TIER_ACCEPT},
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "bench/bench.h"
 #include "cli/commands.h"
+#include "cli/disks.h"
 #include "cli/limits.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
@@ -25,10 +26,11 @@
 struct run_options {
     int tier, format;
     bool cpu, quiet, verbose;
-    struct opt_list benches, shapes, dtypes;
+    struct opt_list benches, shapes, dtypes, disks;
     const char *workload, *job, *backend, *scenario, *out, *resume, *offer, *price, *data;
     long long global_batch, devices, threads, seed;
     double seconds, deadline_s, grace_s;
+    unsigned long long disk_bytes;
 };
 
 #define FIELD(name) offsetof(struct run_options, name)
@@ -48,6 +50,10 @@ static const struct opt rows[] = {
      .help = "GEMM shapes instead of the square sweep"},
     {.name = "dtype", .key = "dtypes", .type = OPT_LIST, .offset = FIELD(dtypes), .value_name = "DTYPE",
      .help = "number formats instead of the device's usual ones"},
+    {.name = "disk", .key = "disks", .type = OPT_LIST, .offset = FIELD(disks), .value_name = "DIR",
+     .help = "folders that the benchmark disk measures; default: where the record is written"},
+    {.name = "disk-bytes", .key = "disk_bytes", .type = OPT_SIZE, .offset = FIELD(disk_bytes),
+     .value_name = "SIZE", .help = "most to write to each of them; never over 5 % of the free space and 4 GB"},
     {.name = "seconds", .key = "seconds", .type = OPT_DURATION, .offset = FIELD(seconds), .min = 0.05,
      .max = 86400, .value_name = "TIME", .help = "time for each case, instead of the tier's"},
     {.name = "backend", .key = "backend", .type = OPT_STRING, .offset = FIELD(backend), .def = "auto",
@@ -197,11 +203,11 @@ static int check_names(const struct run_options *o, struct err *e) {
 }
 
 static int show_results(const struct run_options *o, const char *path, const struct data *data,
-                        struct err *e) {
+                        struct money per_hour, struct err *e) {
     struct record r;
     if (record_read(path, &r, e))
         return -1;
-    struct run_view view = {.format = o->format};
+    struct run_view view = {.format = o->format, .per_hour = per_hour};
     int result = run_report_print(&r, data, &view, stdout, e);
     record_free(&r);
     return result;
@@ -238,7 +244,8 @@ static int measure(const struct run_options *o, const struct run_request *r, str
     progress_end(r->say_context);
     if (result)
         return -1;
-    if (show_results(o, r->record_path, &data, e))
+    const struct progress *progress = r->say_context;
+    if (show_results(o, r->record_path, &data, progress->price.per_hour, e))
         return -1;
     if (writer_is_for_people(o->format))
         printf("record: %s\n", r->record_path);
@@ -254,6 +261,7 @@ struct run_inputs {
     struct progress progress;
     const char *backend;
     char *made_path;
+    struct arena arena;
     json_t *offer, *settings, *host;
 };
 
@@ -265,6 +273,7 @@ static void inputs_free(struct run_inputs *in) {
     workload_free(&in->workload);
     job_free(&in->job);
     free(in->made_path);
+    arena_free(&in->arena);
 }
 
 /* The words given rule, then the job, then the workload file. A record that is resumed brings its own. */
@@ -285,6 +294,28 @@ static int read_workload(struct run_options *o, struct run_inputs *in, const str
     return 0;
 }
 
+static bool names_bench(const struct run_options *o, const char *name) {
+    for (size_t i = 0; i < o->benches.count; i++)
+        if (strcmp(o->benches.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* A record that is resumed brings its own. A simulated machine has no disk. */
+static int choose_disks(struct run_options *o, struct run_inputs *in, struct err *e) {
+    bool named = names_bench(o, "disk");
+    bool tiered = o->benches.count == 0 && o->tier != TIER_SMOKE && strcmp(in->backend, "sim") != 0;
+    struct disks disks = {.folders = &o->disks,
+                          .bytes = &o->disk_bytes,
+                          .record_path = o->out ? o->out : in->made_path,
+                          .wanted = named || tiered,
+                          .named = named,
+                          .arena = &in->arena};
+    if (o->resume)
+        return 0;
+    return disks_choose(&disks, e);
+}
+
 /* Everything that can be wrong with the words of the user is found here, before a worker starts. */
 static int read_inputs(struct run_options *o, struct run_inputs *in, struct err *e) {
     struct data data = {.folder = o->data};
@@ -301,6 +332,8 @@ static int read_inputs(struct run_options *o, struct run_inputs *in, struct err 
     if (o->offer && !(in->offer = parse_offer(o->offer, e)))
         return -1;
     if (!o->resume && !o->out && !(in->made_path = default_record_path(e)))
+        return -1;
+    if (choose_disks(o, in, e))
         return -1;
     in->settings = opt_to_json(&table, o);
     in->host = inventory_read("");
@@ -324,7 +357,10 @@ static int run_with(struct run_options *o, struct err *e) {
                      .shape_count = o->shapes.count,
                      .dtypes = in.dtypes,
                      .dtype_count = o->dtypes.count,
-                     .seconds = o->seconds},
+                     .seconds = o->seconds,
+                     .disks = o->disks.items,
+                     .disk_count = o->disks.count,
+                     .disk_bytes = (double)o->disk_bytes},
             .record_path = o->resume ? o->resume
                            : o->out  ? o->out
                                      : in.made_path,

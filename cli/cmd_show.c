@@ -39,7 +39,7 @@ static int show(const struct show_options *o, const char *path, struct err *e) {
     if (record_read(path, &r, e))
         return -1;
     FILE *out = command_open_output(o->out, e);
-    struct run_view view = {.format = o->format, .all_findings = o->findings};
+    struct run_view view = {.format = o->format, .all_findings = o->findings, .per_hour = money_unknown()};
     int result = out ? run_report_print(&r, &data, &view, out, e) : -1;
     if (out && command_close_output(out, o->out, e))
         result = -1;

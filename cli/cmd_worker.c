@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct worker_options {
-    const char *backend, *scenario;
+    const char *backend, *scenario, *folder;
     long long device, threads;
 };
 
@@ -21,6 +21,8 @@ static const struct opt rows[] = {
      .min = 0, .max = 4096, .value_name = "N", .help = "threads of a CPU device; 0 = all that are allowed"},
     {.name = "scenario", .type = OPT_STRING, .offset = offsetof(struct worker_options, scenario),
      .value_name = "NAME", .help = "script that the simulator plays"},
+    {.name = "folder", .type = OPT_STRING, .offset = offsetof(struct worker_options, folder),
+     .value_name = "DIR", .help = "folder that backend disk measures"},
 };
 /* clang-format on */
 
@@ -40,7 +42,7 @@ static int run(int argc, char **argv, struct err *e) {
         return 0;
     if (!o.backend || fcntl(PROC_CHILD_FD, F_GETFD) < 0)
         return err_set(e, ERR_USAGE, "stepcost worker is started by `stepcost run` and not by hand");
-    struct backend_config config = {.threads = (int)o.threads, .scenario = o.scenario};
+    struct backend_config config = {.threads = (int)o.threads, .scenario = o.scenario, .folder = o.folder};
     return worker_main(o.backend, &config, (int)o.device, e);
 }
 

@@ -3,6 +3,8 @@
 #ifndef CLI_DIAGNOSTICS_H
 #define CLI_DIAGNOSTICS_H
 
+#include "base/money.h"
+#include "model/data.h"
 #include "model/record.h"
 
 #include <stdio.h>
@@ -11,5 +13,7 @@
 void precision_report_print(const struct record *r, int format, FILE *out);
 /* Caches that the chase shows, beside what the kernel says. */
 void cache_report_print(const struct record *r, FILE *out);
+/* What each folder delivers, and what it feeds a loader; per_hour: what the machine costs, or unknown. */
+void disk_report_print(const struct record *r, const struct data *data, struct money per_hour, FILE *out);
 
 #endif

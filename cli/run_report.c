@@ -97,7 +97,7 @@ static void add_short_row(struct table *t, const struct row *row) {
     char text[UNITS_TEXT_SIZE], longer[OP_NAME_SIZE + 64];
     const struct record_rate *rate = &row->rate;
     double half = (rate->high - rate->low) / 2 / rate->rate;
-    if (row->record->device_count > 1 && row->rank)
+    if (row->record->device_count > 1 && row->rank && !row->c->device)
         snprintf(longer, sizeof longer, "%s, device %d", row->c->id, row->rank->rank);
     else
         snprintf(longer, sizeof longer, "%s", row->c->id);
@@ -253,6 +253,7 @@ int run_report_print(const struct record *r, const struct data *data, const stru
     if (for_people) {
         precision_report_print(r, view->format, out);
         cache_report_print(r, out);
+        disk_report_print(r, data, view->per_hour, out);
     }
     return for_people ? print_findings(r, data, view->all_findings, out, e) : 0;
 }

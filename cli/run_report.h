@@ -3,14 +3,16 @@
 #define CLI_RUN_REPORT_H
 
 #include "base/err.h"
+#include "base/money.h"
 #include "model/data.h"
 #include "model/record.h"
 
 #include <stdio.h>
 
 struct run_view {
-    int format;        /* index into writer_names                      */
-    bool all_findings; /* not only the first few of each kind          */
+    int format;            /* index into writer_names                      */
+    bool all_findings;     /* not only the first few of each kind          */
+    struct money per_hour; /* what the machine costs; may be unknown       */
 };
 
 /* A rate in the record's unit, for people: writes UNITS_TEXT_SIZE bytes and returns out. */

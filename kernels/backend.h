@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BACKEND_ABI = 1 };
+enum { BACKEND_ABI = 2 };
 #define BACKEND_SYMBOL "stepcost_backend"
 
 /* Opaque; each backend completes them for itself. */
@@ -31,6 +31,7 @@ struct group;    /* ranks that act together: see kernels/group.h                
 struct backend_config {
     int threads;          /* 0 = all that the cgroup allows            */
     const char *scenario; /* sim only: which script to play; else NULL */
+    const char *folder;   /* disk only: what is measured; else NULL    */
 };
 
 struct device_fact {
@@ -110,6 +111,8 @@ struct backend {
                    struct err *e);
 
     const struct backend_comm *comm;
+    /* What a person must know of p's results so far ("warm only: ..."), or ""; NULL = never anything. */
+    void (*remark)(struct prepared *p, char *out, size_t size);
 };
 
 /* ---- the table of backends (backends.c) ---- */

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "kernels/backend.h"
+#include "kernels/disk/disk.h"
 #include "kernels/ref/ref.h"
 #include "kernels/sim/sim.h"
 
@@ -19,6 +20,7 @@ static const struct backend_row rows[] = {
     {"cpu", NULL},
     {"sim", &sim_backend},
     {"ref", &ref_backend},
+    {"disk", &disk_backend},
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 

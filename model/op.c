@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Which fields of struct op a kind uses. */
-enum shape { SHAPE_ELEMENTS, SHAPE_ROWS, SHAPE_ATTENTION, SHAPE_GEMM };
+enum shape { SHAPE_ELEMENTS, SHAPE_ROWS, SHAPE_ATTENTION, SHAPE_GEMM, SHAPE_FILE };
 
 /* FLOP and bytes of one pass over the elements of an elementwise or row op: `passes` counts how often an
  * element's width crosses the memory. exp, tanh, sqrt and division count as one FLOP each. */
@@ -66,6 +66,13 @@ static const struct kind_row kinds[OP_KIND_COUNT] = {
     [OP_ALLREDUCE] = {"allreduce", SHAPE_ELEMENTS, false, false, {{0, 1}, {0, 0}}},
     /* every line of 16 words once */
     [OP_CHASE] = {"chase", SHAPE_ELEMENTS, false, false, {{0, 16}, {0, 0}}},
+    /* every byte once */
+    [OP_FILE_WRITE] = {"file_write", SHAPE_FILE, false, false, {{0, 1}, {0, 0}}},
+    [OP_FILE_READ] = {"file_read", SHAPE_FILE, false, false, {{0, 1}, {0, 0}}},
+    [OP_FILE_RANDOM_READ] = {"file_random_read", SHAPE_FILE, false, false, {{0, 1}, {0, 0}}},
+    [OP_FILE_SYNC] = {"file_sync", SHAPE_FILE, false, false, {{0, 1}, {0, 0}}},
+    [OP_FILE_SMALL] = {"file_small", SHAPE_FILE, false, false, {{0, 1}, {0, 0}}},
+    [OP_FILE_TAR] = {"file_tar", SHAPE_FILE, false, false, {{0, 1}, {0, 0}}},
 };
 
 static const char *const pass_names[] = {"forward", "backward", NULL};
@@ -89,6 +96,20 @@ struct op op_chase(int64_t footprint_bytes) {
     return op_elementwise(OP_CHASE, footprint_bytes / OP_CHASE_LINE, DTYPE_INT32);
 }
 
+struct op op_file(enum op_kind kind, int64_t count, int64_t bytes, int64_t of, int64_t depth) {
+    return (struct op){.kind = kind,
+                       .dtype = DTYPE_INT8,
+                       .accumulate = default_accumulate(DTYPE_INT8),
+                       .m = count,
+                       .n = bytes,
+                       .k = of,
+                       .batch = depth};
+}
+
+bool op_is_file(const struct op *op) {
+    return kinds[op->kind].shape == SHAPE_FILE;
+}
+
 double op_chase_accesses(const struct op *op) {
     static const double least = 1 << 16; /* so that a call's overhead is lost in it */
     double nodes = (double)op->elements;
@@ -96,7 +117,8 @@ double op_chase_accesses(const struct op *op) {
 }
 
 static double op_elements(const struct op *op) {
-    return kinds[op->kind].shape == SHAPE_ROWS ? (double)op->m * (double)op->n : (double)op->elements;
+    enum shape shape = kinds[op->kind].shape;
+    return shape == SHAPE_ROWS || shape == SHAPE_FILE ? (double)op->m * (double)op->n : (double)op->elements;
 }
 
 static const struct pass_cost *op_pass_cost(const struct op *op) {
@@ -113,6 +135,7 @@ double op_flop(const struct op *op) {
         return (op->pass == OP_FORWARD ? 2 : 4) * gemm;
     case SHAPE_ELEMENTS:
     case SHAPE_ROWS:
+    case SHAPE_FILE:
         break;
     }
     return op_pass_cost(op)->flop * op_elements(op);
@@ -158,6 +181,14 @@ bool op_is_compute_bound(const struct op *op) {
 }
 
 double op_work(const struct op *op, const char **unit) {
+    static const char *const file_units[OP_KIND_COUNT] = {[OP_FILE_RANDOM_READ] = "access",
+                                                          [OP_FILE_SYNC] = "sync",
+                                                          [OP_FILE_SMALL] = "file",
+                                                          [OP_FILE_TAR] = "file"};
+    if (file_units[op->kind]) {
+        *unit = file_units[op->kind];
+        return (double)op->m;
+    }
     bool compute = op_is_compute_bound(op), whole = op->dtype == DTYPE_INT8 || op->dtype == DTYPE_INT32;
     if (op->kind == OP_CHASE) {
         *unit = "access";
@@ -171,12 +202,23 @@ const char *op_kind_name(enum op_kind kind) {
     return kind < OP_KIND_COUNT ? kinds[kind].name : "?";
 }
 
+static int name_file(const struct op *op, char *out, size_t size) {
+    int used = snprintf(out, size, "%" PRId64 "x%" PRId64, op->m, op->n);
+    if (op->k > 1)
+        used += snprintf(out + used, size - (size_t)used, ".of-%" PRId64, op->k);
+    if (op->batch > 1)
+        used += snprintf(out + used, size - (size_t)used, ".depth-%" PRId64, op->batch);
+    return used;
+}
+
 static int name_shape(const struct op *op, char *out, size_t size) {
     switch (kinds[op->kind].shape) {
     case SHAPE_ELEMENTS:
         return snprintf(out, size, "%" PRId64, op->elements);
     case SHAPE_ROWS:
         return snprintf(out, size, "%" PRId64 "x%" PRId64, op->m, op->n);
+    case SHAPE_FILE:
+        return name_file(op, out, size);
     case SHAPE_ATTENTION:
     case SHAPE_GEMM:
         break;
@@ -193,6 +235,10 @@ char *op_name(const struct op *op, char *out) {
     const struct kind_row *row = &kinds[op->kind];
     char shape[88];
     name_shape(op, shape, sizeof shape);
+    if (row->shape == SHAPE_FILE) { /* bytes have no number format */
+        snprintf(out, OP_NAME_SIZE, "%s.%s", row->name, shape);
+        return out;
+    }
     bool odd_sum = op->accumulate != default_accumulate(op->dtype);
     snprintf(out, OP_NAME_SIZE, "%s.%s.%s%s%s%s%s%s", row->name, dtype_name(op->dtype), shape,
              row->shape == SHAPE_GEMM ? trans[op->trans_a][op->trans_b] : "",
@@ -217,6 +263,11 @@ size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]) 
         {OP_ADD, {"a", "b", "c"}},
         {OP_TRIAD, {"b", "c", "a"}},
     };
+    if (op_is_file(op)) {
+        out[0] = (struct op_operand){"seed", DTYPE_FP64, 1, false};
+        out[1] = (struct op_operand){"seen", DTYPE_INT32, op->m, true};
+        return 2;
+    }
     if (op->kind == OP_GEMM) {
         out[0] = (struct op_operand){"A", op->dtype, op->batch * op->m * op->k, false};
         out[1] = (struct op_operand){"B", op->dtype, op->batch * op->k * op->n, false};
@@ -258,15 +309,16 @@ enum {
     IN_ELEMENTS = 1u << SHAPE_ELEMENTS,
     IN_ROWS = 1u << SHAPE_ROWS,
     IN_ATTENTION = 1u << SHAPE_ATTENTION,
-    IN_GEMM = 1u << SHAPE_GEMM
+    IN_GEMM = 1u << SHAPE_GEMM,
+    IN_FILE = 1u << SHAPE_FILE
 };
 
 static const struct op_field dimensions[] = {
     {"elements", offsetof(struct op, elements), IN_ELEMENTS},
-    {"m", offsetof(struct op, m), IN_ROWS | IN_ATTENTION | IN_GEMM},
-    {"n", offsetof(struct op, n), IN_ROWS | IN_ATTENTION | IN_GEMM},
-    {"k", offsetof(struct op, k), IN_ATTENTION | IN_GEMM},
-    {"batch", offsetof(struct op, batch), IN_ATTENTION | IN_GEMM},
+    {"m", offsetof(struct op, m), IN_ROWS | IN_ATTENTION | IN_GEMM | IN_FILE},
+    {"n", offsetof(struct op, n), IN_ROWS | IN_ATTENTION | IN_GEMM | IN_FILE},
+    {"k", offsetof(struct op, k), IN_ATTENTION | IN_GEMM | IN_FILE},
+    {"batch", offsetof(struct op, batch), IN_ATTENTION | IN_GEMM | IN_FILE},
 };
 static const struct op_field flags[] = {
     {"trans_a", offsetof(struct op, trans_a), IN_GEMM},

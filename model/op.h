@@ -39,6 +39,13 @@ enum op_kind {
     OP_ADAMW,         /* optimizer update of `elements` parameters               */
     OP_ALLREDUCE,     /* sum of `elements` over all ranks                        */
     OP_CHASE,         /* dependent loads along one random cycle: op_chase        */
+    /* of a folder: see op_file */
+    OP_FILE_WRITE,       /* a file anew, block by block, and fdatasync           */
+    OP_FILE_READ,        /* blocks of a file in order                            */
+    OP_FILE_RANDOM_READ, /* blocks of a file in random order, by `batch` threads */
+    OP_FILE_SYNC,        /* append and fdatasync, again and again                */
+    OP_FILE_SMALL,       /* files: open, read, close each, in random order       */
+    OP_FILE_TAR,         /* the same files out of one tar, in order              */
     OP_KIND_COUNT
 };
 
@@ -50,7 +57,7 @@ struct op {
     enum dtype accumulate; /* of sums; DTYPE_FP32 for 16-bit inputs unless said otherwise */
     enum op_pass pass;     /* ATTENTION SOFTMAX LAYERNORM RMSNORM BATCHNORM GELU SWIGLU RELU POOL EMBEDDING */
     /* GEMM: m n k batch trans. ATTENTION: m = queries, n = keys, k = head size, batch = batch x heads.
-     * Row ops (SOFTMAX, LAYERNORM, RMSNORM, CROSS_ENTROPY, EMBEDDING): m rows of n. */
+     * Row ops (SOFTMAX, LAYERNORM, RMSNORM, CROSS_ENTROPY, EMBEDDING): m rows of n. FILE ops: see op_file. */
     int64_t m, n, k, batch;
     bool trans_a, trans_b;
     bool causal;      /* ATTENTION: the mask is causal; FLOP are counted in full all the same (see op_flop) */
@@ -67,6 +74,12 @@ enum { OP_CHASE_LINE = 64 };
 struct op op_chase(int64_t footprint_bytes);
 double op_chase_accesses(const struct op *op);
 
+/* A file op: one execution moves `count` (m) blocks, appends or files of `bytes` (n) each, out of the `of`
+ * (k) that there are, where it goes on from the one before; `depth` (batch) accesses at once. `of` is 1 for
+ * WRITE and SYNC, which make their file anew; depth is 1 but for RANDOM_READ. */
+struct op op_file(enum op_kind kind, int64_t count, int64_t bytes, int64_t of, int64_t depth);
+bool op_is_file(const struct op *op);
+
 /* FLOP of one execution. ATTENTION counts 2 GEMMs forward and 4 backward without the causal saving
  * (PaLM appendix B counts 12 L H Q T per token in full); a kernel that skips the masked half is that
  * much faster by this count. Row and elementwise ops count only what one would (they are bound by
@@ -77,13 +90,15 @@ double op_bytes(const struct op *op);
 /* True when time is predicted as FLOP / rate (GEMM, ATTENTION, FMA), else as bytes / bandwidth. */
 bool op_is_compute_bound(const struct op *op);
 /* What one execution is counted in: op_flop ("FLOP", or "OP" of integers), op_bytes ("B"), and for CHASE
- * op_chase_accesses ("access"). */
+ * op_chase_accesses ("access"). FILE ops: READ and WRITE their bytes, RANDOM_READ m as "access", SYNC m as
+ * "sync", SMALL and TAR m as "file". */
 double op_work(const struct op *op, const char **unit);
 
 /* "gemm", "triad"; OP_KIND_COUNT names are lower case. */
 const char *op_kind_name(enum op_kind kind);
 /* A stable name of the shape, unique per distinct op: "gemm.fp32.1024x2304x768",
- * "gemm.fp32.12x1024x1024x64.nt", "triad.fp64.52428800". Returns out. */
+ * "gemm.fp32.12x1024x1024x64.nt", "triad.fp64.52428800", "file_random_read.256x4096.of-65536.depth-16".
+ * Returns out. */
 enum { OP_NAME_SIZE = 144 };
 char *op_name(const struct op *op, char *out);
 bool op_equal(const struct op *a, const struct op *b);
@@ -98,7 +113,8 @@ struct op_operand {
 };
 enum { OP_MAX_OPERANDS = 4 };
 /* Number of operands, and their descriptions: GEMM A B C; COPY a c; SCALE c b; ADD a b c;
- * TRIAD b c a (inputs first, the output last); CHASE lines (scratch) end; FMA none. 0 where no backend has
+ * TRIAD b c a (inputs first, the output last); CHASE lines (scratch) end; FILE ops seed seen (see
+ * kernels/disk/disk_content.h); FMA none. 0 where no backend has
  * the op yet. */
 size_t op_operands(const struct op *op, struct op_operand out[OP_MAX_OPERANDS]);
 

@@ -78,6 +78,8 @@ struct record_case {
     const char *id, *bench;
     struct op op;
     const char *unit; /* as op_work has it */
+    json_t
+        *device; /* when it ran on none of the head's: {name, ..., facts: {key: string}}; NULL = on those */
     int attempt;
     enum case_status status;
     const char *reason; /* "" when measured */

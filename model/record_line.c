@@ -70,6 +70,8 @@ json_t *record_case_body(const struct record_case_line *c) {
     put(body, "attempt", json_integer(c->attempt));
     put(body, "seconds", json_number(c->seconds));
     put(body, "mandatory", json_boolean(c->mandatory));
+    if (c->device)
+        put(body, "device", json_incref((json_t *)c->device));
     return body;
 }
 

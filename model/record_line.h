@@ -13,6 +13,7 @@
  *          offer            {provider, sku, region} or null
  * case     id, bench        strings;  op: object (op_to_json);  attempt: integer from 1
  *          seconds          number: the case's budget;  mandatory: boolean
+ *          device           as in the head's devices, of a case that ran on none of them (a disk); optional
  * samples  id, attempt      of the case line before it;  rank: integer from 0
  *          work_per_iteration, unit   number, "FLOP", "OP", "B" or "access"
  *          start_s, iterations, elapsed_s   arrays of one length; the last two above zero
@@ -58,6 +59,7 @@ struct record_case_line {
     int attempt;
     double seconds;
     bool mandatory;
+    const json_t *device; /* record_device_body; NULL = left out */
 };
 
 struct record_samples_line {

@@ -128,16 +128,21 @@ static int read_case(struct reader *r, const struct record_line *line, struct er
         op_from_json(json_object_get(line->value, "op"), &fresh.op, e) != 0 ||
         read_attempt(line->value, &fresh.attempt, e) != 0)
         return -1;
+    json_t *device = json_object_get(line->value, "device");
+    if (device && !json_is_object(device))
+        return err_set(e, ERR_PARSE, "device: not an object");
     struct record_case *c = case_by_id(r, id);
     if (c && fresh.attempt <= c->attempt)
         return err_set(e, ERR_PARSE, "%s: attempt %d after attempt %d", id, fresh.attempt, c->attempt);
     if (!c)
         c = new_case(r, id);
     free_ranks(c);
+    json_decref(c->device);
     op_work(&fresh.op, &unit);
     fresh.id = c->id;
     fresh.bench = keep(r, bench);
     fresh.unit = keep(r, unit);
+    fresh.device = json_incref(device);
     *c = fresh;
     return 0;
 }
@@ -414,8 +419,10 @@ int record_read(const char *path, struct record *out, struct err *e) {
 void record_free(struct record *r) {
     if (!r)
         return;
-    for (size_t i = 0; i < r->case_count; i++)
+    for (size_t i = 0; i < r->case_count; i++) {
         free_ranks(&r->cases[i]);
+        json_decref(r->cases[i].device);
+    }
     free(r->cases);
     json_decref(r->head);
     arena_free(&r->arena);

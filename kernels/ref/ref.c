@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "kernels/chase.h"
+#include "kernels/disk/disk_content.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -206,10 +207,17 @@ static struct ref_value chase_element(const struct op *op, const struct ref_sour
     return (struct ref_value){(double)chase_node(nodes, nodes - 1), 0};
 }
 
+static struct ref_value file_element(const struct op *op, const struct ref_source *in, uint64_t index) {
+    (void)op, (void)index;
+    return (struct ref_value){disk_key(in[0].at(in[0].context, 0)), 0};
+}
+
 typedef struct ref_value element_of(const struct op *op, const struct ref_source *in, uint64_t index);
 static element_of *const elements[OP_KIND_COUNT] = {
-    [OP_GEMM] = gemm_element, [OP_COPY] = copy_element,   [OP_SCALE] = scale_element,
-    [OP_ADD] = add_element,   [OP_TRIAD] = triad_element, [OP_CHASE] = chase_element,
+    [OP_GEMM] = gemm_element,       [OP_COPY] = copy_element,       [OP_SCALE] = scale_element,
+    [OP_ADD] = add_element,         [OP_TRIAD] = triad_element,     [OP_CHASE] = chase_element,
+    [OP_FILE_WRITE] = file_element, [OP_FILE_READ] = file_element,  [OP_FILE_RANDOM_READ] = file_element,
+    [OP_FILE_SYNC] = file_element,  [OP_FILE_SMALL] = file_element, [OP_FILE_TAR] = file_element,
 };
 
 bool ref_supports(const struct op *op, char *reason, size_t size) {

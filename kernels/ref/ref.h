@@ -12,6 +12,7 @@
  *   whole numbers   no error at all while S < 1/u: want is then rounded to the output's type, bound 0
  *   copy, scale, add   one correctly rounded operation: bound 0
  *   chase      the node at the cycle's last place (kernels/chase.h): bound 0
+ *   file ops   the key of the seed in every place (kernels/disk/disk_content.h): bound 0
  *   triad      the product may be rounded or fused: the rule for sums with k = 1 and S = |b| + |s c| */
 #ifndef KERNELS_REF_REF_H
 #define KERNELS_REF_REF_H

@@ -27,6 +27,8 @@ bool sim_run_is_worker(int argc, char **argv) {
             config.threads = atoi(value);
         if ((value = value_of(argv[i], "--scenario=")) != NULL)
             config.scenario = value;
+        if ((value = value_of(argv[i], "--folder=")) != NULL)
+            config.folder = value;
     }
     struct err e;
     return worker_main(backend, &config, device, &e) == 0;

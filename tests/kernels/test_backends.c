@@ -37,7 +37,7 @@ static void lists_its_names_and_finds_each(void **state) {
         assert_int_equal(b->abi, BACKEND_ABI);
         assert_ptr_equal(backend_find(backend_name(count), &e), b);
     }
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 4);
 }
 
 static void fills_every_mandatory_slot(void **state) {
@@ -66,7 +66,7 @@ static void offers_the_nearest_name(void **state) {
     assert_int_equal(e.code, ERR_NOT_FOUND);
     assert_non_null(strstr(e.text, "did you mean cpu?"));
     assert_null(backend_find("abacus", &e));
-    assert_non_null(strstr(e.text, "there are cpu, sim, ref"));
+    assert_non_null(strstr(e.text, "there are cpu, sim, ref, disk"));
     assert_null(strstr(e.text, "did you mean"));
 }
 

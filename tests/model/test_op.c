@@ -112,6 +112,19 @@ static void counts_work_in_the_unit_that_bounds_it(void **state) {
     assert_true(op_is_compute_bound(&fma) && op_is_compute_bound(&heads));
     struct op norm = row_op(OP_LAYERNORM, OP_FORWARD);
     assert_false(op_is_compute_bound(&norm));
+    static const struct {
+        enum op_kind kind;
+        double work;
+        const char *unit;
+    } files[] = {{OP_FILE_WRITE, 28, "B"},  {OP_FILE_READ, 28, "B"},    {OP_FILE_RANDOM_READ, 7, "access"},
+                 {OP_FILE_SYNC, 7, "sync"}, {OP_FILE_SMALL, 7, "file"}, {OP_FILE_TAR, 7, "file"}};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct op file = op_file(files[i].kind, 7, 4, 9, 1);
+        assert_same(op_work(&file, &unit), files[i].work);
+        assert_string_equal(unit, files[i].unit);
+        assert_same(op_bytes(&file), 28);
+        assert_true(op_is_file(&file) && !op_is_compute_bound(&file));
+    }
 }
 
 static void names_are_stable_and_say_the_shape(void **state) {
@@ -133,6 +146,8 @@ static void names_are_stable_and_say_the_shape(void **state) {
         {attention(OP_FORWARD), "attention.bf16.12x1024x1024x64.causal"},
         {attention(OP_BACKWARD), "attention.bf16.12x1024x1024x64.causal.backward"},
         {row_op(OP_CROSS_ENTROPY, OP_FORWARD), "cross_entropy.fp32.10x100"},
+        {op_file(OP_FILE_WRITE, 64, 1048576, 1, 1), "file_write.64x1048576"},
+        {op_file(OP_FILE_RANDOM_READ, 256, 4096, 65536, 16), "file_random_read.256x4096.of-65536.depth-16"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char name[OP_NAME_SIZE];
@@ -233,6 +248,8 @@ static void an_op_survives_the_record(void **state) {
         row_op(OP_CROSS_ENTROPY, OP_FORWARD),
         with_pass(op_elementwise(OP_GELU, 5, DTYPE_FP16), OP_BACKWARD),
         op_elementwise(OP_TRIAD, INT64_C(1) << 40, DTYPE_FP64),
+        op_file(OP_FILE_RANDOM_READ, 256, 4096, 65536, 16),
+        op_file(OP_FILE_TAR, 200, 110000, 10000, 1),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct op got;

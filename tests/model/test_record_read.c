@@ -92,6 +92,35 @@ static void keeps_only_the_last_attempt_of_a_case(void **state) {
     record_free(&r);
 }
 
+static void a_case_may_have_a_device_of_its_own(void **state) {
+    (void)state;
+    struct err e;
+    struct record r;
+    struct op op = op_file(OP_FILE_READ, 2, 4096, 8, 1);
+    json_t *facts = json_pack("{s:s}", "fs_type", "ext4");
+    struct record_device_line device = {.name = "ext4 on /dev/x", .facts = facts};
+    struct record_case_line line = {"a", "disk", &op, 1, 4, false, record_device_body(&device)};
+    struct record_writer *w = create_with_head(scratch_path);
+    for (line.attempt = 1; line.attempt <= 2; line.attempt++) {
+        json_t *body = record_case_body(&line);
+        assert_ok(record_append(w, "case", body, &e), &e);
+        json_decref(body);
+    }
+    json_decref((json_t *)line.device);
+    line.id = "b";
+    line.device = NULL;
+    json_t *body = record_case_body(&line);
+    assert_ok(record_append(w, "case", body, &e), &e);
+    json_decref(body);
+    json_decref(facts);
+    record_close(w);
+    assert_ok(record_read(scratch_path, &r, &e), &e);
+    const json_t *read = json_object_get(r.cases[0].device, "facts");
+    assert_string_equal(json_string_value(json_object_get(read, "fs_type")), "ext4");
+    assert_null(r.cases[1].device);
+    record_free(&r);
+}
+
 static void passes_over_members_and_kinds_it_does_not_know(void **state) {
     (void)state;
     struct err e;
@@ -361,6 +390,10 @@ static void names_file_line_and_member_of_a_bad_line(void **state) {
         {"case", "{\"bench\":\"fma\"}", "id"},
         {"case", "{\"id\":\"b\",\"bench\":\"fma\",\"attempt\":1,\"op\":{\"kind\":\"dance\"}}", "dance"},
         {"case", CASE_A, "attempt 1 after attempt 1"},
+        {"case",
+         "{\"id\":\"b\",\"bench\":\"fma\",\"attempt\":1,\"device\":\"disk\",\"op\":{\"kind\":\"fma\","
+         "\"dtype\":\"fp32\",\"accumulate\":\"fp32\",\"elements\":8}}",
+         "device"},
         {"samples", "{\"id\":\"z\",\"attempt\":1}", "no case line"},
         {"samples", "{\"id\":\"a\",\"attempt\":2}", "attempt 2"},
         {"samples", "{\"id\":\"a\",\"attempt\":0}", "attempt"},
@@ -420,6 +453,7 @@ int main(void) {
         cmocka_unit_test(joins_the_chunks_of_each_rank),
         cmocka_unit_test(null_is_nan_in_memory),
         cmocka_unit_test(keeps_only_the_last_attempt_of_a_case),
+        with_scratch(a_case_may_have_a_device_of_its_own),
         with_scratch(passes_over_members_and_kinds_it_does_not_know),
         with_scratch(many_chunks_keep_their_order),
         with_scratch(cut_at_every_byte_keeps_exactly_the_finished_cases),
