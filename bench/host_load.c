@@ -235,6 +235,19 @@ static double spent_by(const struct host_load *from, const struct host_process *
     return p->cpu_s - (before && before->started == p->started ? before->cpu_s : 0);
 }
 
+/* All of them are children of kthreadd, pid 2; a container does not see it. */
+static double spent_by_kernel(const struct host_load *from, const struct host_load *to) {
+    enum { KTHREADD = 2 };
+    const struct host_process *kthreadd = find(to, KTHREADD);
+    double cpu_s = 0;
+    if (!kthreadd || strcmp(kthreadd->comm, "kthreadd") != 0)
+        return NAN;
+    for (size_t i = 0; i < to->process_count; i++)
+        if (to->processes[i].parent == KTHREADD)
+            cpu_s += spent_by(from, &to->processes[i]);
+    return cpu_s;
+}
+
 static const char *name_busiest(const struct host_load *from, const struct host_load *to,
                                 struct arena *arena) {
     struct use busiest[BUSIEST + 1] = {{0}};
@@ -265,6 +278,7 @@ struct record_host host_load_between(const struct host_load *from, const struct 
         .window_s = window_s,
         .cpus = to->cpus > 0 ? to->cpus : NAN,
         .others_cpu_s = visible && !isnan(others_s) ? fmax(0, others_s) : NAN,
+        .kernel_cpu_s = spent_by_kernel(from, to),
         .steal_s = visible ? to->steal_s - from->steal_s : NAN,
         .quota_periods = to->quota_periods - from->quota_periods,
         .quota_throttled_periods = to->quota_throttled_periods - from->quota_throttled_periods,

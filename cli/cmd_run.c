@@ -30,7 +30,7 @@ struct run_options {
     const char *workload, *job, *backend, *scenario, *out, *resume, *offer, *price, *data;
     long long global_batch, devices, threads, seed;
     double seconds, deadline_s, grace_s;
-    unsigned long long disk_bytes;
+    unsigned long long disk_bytes, dataset_bytes;
 };
 
 #define FIELD(name) offsetof(struct run_options, name)
@@ -43,7 +43,9 @@ static const struct opt rows[] = {
     {.name = "global-batch", .key = "global_batch", .type = OPT_INT, .offset = FIELD(global_batch), .min = 1,
      .max = 1e9, .value_name = "N", .help = "samples per step, instead of the workload's own"},
     {.name = "job", .type = OPT_STRING, .offset = FIELD(job), .value_name = "FILE",
-     .help = "a job.json: takes its workload and global batch where these are not given"},
+     .help = "a job.json: its workload, global batch and dataset where these are not given"},
+    {.name = "dataset", .key = "dataset_bytes", .type = OPT_SIZE, .offset = FIELD(dataset_bytes),
+     .value_name = "SIZE", .help = "of the workload, instead of its own: what an epoch takes to load"},
     {.name = "bench", .key = "benches", .type = OPT_LIST, .offset = FIELD(benches), .value_name = "NAME",
      .help = "only these benchmarks instead of the tier's"},
     {.name = "shape", .key = "shapes", .type = OPT_LIST, .offset = FIELD(shapes), .value_name = "MxNxK",
@@ -286,6 +288,8 @@ static int read_workload(struct run_options *o, struct run_inputs *in, const str
             o->workload = in->job.workload;
         if (o->global_batch == OPT_INT_NONE && !isnan(in->job.global_batch))
             o->global_batch = (long long)in->job.global_batch;
+        if (o->dataset_bytes == OPT_SIZE_NONE && !isnan(in->job.dataset_bytes))
+            o->dataset_bytes = (unsigned long long)in->job.dataset_bytes;
     }
     if (o->workload && workload_load(data, o->workload, &in->workload, e))
         return -1;

@@ -216,6 +216,15 @@ static void add_memory(struct table *t, const struct layout_memory *m, bool fits
     add_figure(t, "device", "in all", m->total, "B", note);
 }
 
+static void add_sources(struct table *t, const struct workload *w) {
+    for (size_t i = 0; i < w->source_count; i++) {
+        char note[1024];
+        snprintf(note, sizeof note, "%s%s",
+                 w->sources[i].verified ? "" : "unverified: ", w->sources[i].source);
+        add_figure(t, "source", w->sources[i].figure, NAN, "", note);
+    }
+}
+
 static int choose_dtype(const struct workload_options *o, const struct workload *w, enum dtype *out,
                         struct err *e) {
     *out = w->precisions[0];
@@ -246,6 +255,7 @@ static int fill_one(const struct workload_options *o, const struct data *data, c
     add_ops(t, &w, &layout);
     if (known)
         add_memory(t, &memory, fits, has_bytes);
+    add_sources(t, &w);
     workload_free(&w);
     return 0;
 }

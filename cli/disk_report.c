@@ -97,17 +97,17 @@ static void print_line(const struct disk *d, FILE *out) {
 }
 
 /* What a loader must wait for when the data set is read once as these files. */
-static void print_epoch(const struct workload *w, struct money per_hour, double bytes_per_s, FILE *out) {
+static void print_epoch(double dataset_bytes, struct money per_hour, double bytes_per_s, FILE *out) {
     char size[UNITS_TEXT_SIZE], time[UNITS_TEXT_SIZE], cost[32];
-    double epoch_s = w->dataset_bytes / bytes_per_s;
-    fprintf(out, "; an epoch of %s (%s) loads in %s", w->name, units_format_bytes(w->dataset_bytes, size),
+    double epoch_s = dataset_bytes / bytes_per_s;
+    fprintf(out, "; an epoch of the dataset (%s) loads in %s", units_format_bytes(dataset_bytes, size),
             units_format_duration(epoch_s, time));
     if (isfinite(per_hour.amount))
         fprintf(out, ", %s of waiting at the price given",
                 money_format(money_scale(per_hour, epoch_s / 3600), cost));
 }
 
-static void print_feeds(const struct disk *d, const struct workload *w, struct money per_hour, FILE *out) {
+static void print_feeds(const struct disk *d, double dataset_bytes, struct money per_hour, FILE *out) {
     static const struct {
         enum op_kind kind;
         const char *text;
@@ -122,8 +122,8 @@ static void print_feeds(const struct disk *d, const struct workload *w, struct m
         fprintf(out, "  as %s it feeds %s samples/s of %lld bytes (%s)%s", forms[i].text,
                 units_format_count(per_s, count), (long long)c->op.n,
                 units_format_bytes_per_s(bytes_per_s, rate), is_warm(c) ? ", warm only" : "");
-        if (w && w->dataset_bytes > 0)
-            print_epoch(w, per_hour, bytes_per_s, out);
+        if (dataset_bytes > 0)
+            print_epoch(dataset_bytes, per_hour, bytes_per_s, out);
         fputc('\n', out);
     }
 }
@@ -132,19 +132,30 @@ static bool is_yes(const char *word) {
     return strcmp(word, "yes") == 0;
 }
 
+/* The run's own figure, else its workload's; NaN for a workload of another version. */
+static double dataset_bytes_of(const struct record *r, const struct data *data) {
+    const json_t *settings = json_object_get(r->head, "settings");
+    const json_t *own = json_object_get(settings, "dataset_bytes");
+    const char *name = json_string_value(json_object_get(settings, "workload"));
+    struct workload w;
+    struct err ignored;
+    if (json_number_value(own) > 0)
+        return json_number_value(own);
+    if (!name || workload_load(data, name, &w, &ignored) != 0)
+        return NAN;
+    double bytes = w.dataset_bytes;
+    workload_free(&w);
+    return bytes;
+}
+
 void disk_report_print(const struct record *r, const struct data *data, struct money per_hour, FILE *out) {
     struct disk d = {.record = r};
-    struct workload w = {0};
-    struct err ignored; /* a workload of another version: its epoch is left out */
-    const char *name = json_string_value(json_object_get(json_object_get(r->head, "settings"), "workload"));
-    bool known = name && workload_load(data, name, &w, &ignored) == 0;
+    double dataset_bytes = dataset_bytes_of(r, data);
     while (next_disk(&d)) {
         fprintf(out, "disk %s: %s (%s), %s%s\n", folder_of(d.facts), fact(&d, "fs_type"), fact(&d, "fs_kind"),
                 fact(&d, "fs_source"),
                 is_yes(fact(&d, "rotational")) ? ", rotational by the kernel's word" : "");
         print_line(&d, out);
-        print_feeds(&d, known ? &w : NULL, per_hour, out);
+        print_feeds(&d, dataset_bytes, per_hour, out);
     }
-    if (known)
-        workload_free(&w);
 }

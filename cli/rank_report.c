@@ -362,33 +362,37 @@ static void print_spot(const struct ranking *r, const struct rank_request *reque
     print_section(r, request, r->on_demand, r->on_demand + r->spot, view, out);
 }
 
+static void print_legend(const struct rank_request *request, FILE *out) {
+    fputs("\n"
+          "#   rows with one number are not told apart by the evidence (P(leader is cheaper) < 0.95);\n"
+          "    the numbers of spot rows go on from those of the on-demand rows\n"
+          "ev  A measured on this very offer or machine, B on this device model, C published achievable\n"
+          "    figure, D data sheet x the family's efficiency (C and D take attention at the GEMM rate);\n"
+          "    ? an unverified figure, * all-reduce assumed from the line rate, ~ a rate of another shape\n"
+          "even at/h  the price at which the row costs what its table's first row costs\n"
+          "devices  with the layout where it is not plain data parallelism: tp, pp, ep tensor, pipeline\n"
+          "    and expert ranks, z ZeRO stage, rc recomputed activations\n",
+          out);
+    if (has_run(request))
+        fputs("run  of the whole job; ! may break its deadline or budget\n", out);
+}
+
 static void print_for_people(const struct ranking *r, const struct rank_request *request,
                              const struct rank_view *view, FILE *out) {
     print_job(request, out);
     print_limits(request, out);
     if (view->prices_note)
         fprintf(out, "%s\n", view->prices_note);
-    fputs("\non demand\n", out);
+    if (r->on_demand)
+        fputs("\non demand\n", out);
     print_section(r, request, 0, r->on_demand, view, out);
     print_spot(r, request, view, out);
     if (r->unpriced) {
         fputs("\nwithout a price\n", out);
         print_section(r, request, r->on_demand + r->spot, r->count, view, out);
     }
-    fputs("\n#   rows with one number are not told apart by the evidence (P(leader is cheaper) < 0.95)\n"
-          "ev  A measured on this very offer or machine, B on this device model, C published achievable "
-          "figure, D data sheet "
-          "x the\n"
-          "    family's efficiency (C and D take attention at the GEMM rate); ? rests on an unverified "
-          "figure,\n"
-          "    * all-reduce assumed from the line rate, ~ a rate taken from another shape\n"
-          "even at/h  the price at which the row costs what its table's first row costs\n"
-          "devices  where another layout is quicker than plain data parallelism, or that does not fit: tp, "
-          "pp, ep "
-          "tensor,\n    pipeline and expert ranks, z ZeRO stage, rc recomputed activations\n",
-          out);
-    if (has_run(request))
-        fputs("run  of the whole job; ! may break its deadline or budget\n", out);
+    if (r->count)
+        print_legend(request, out);
     fputs("\n", out);
     print_own(r, out);
     print_rest(r, request, view, out);

@@ -12,6 +12,7 @@ static const struct {
     {"window_s", offsetof(struct record_host, window_s)},
     {"cpus", offsetof(struct record_host, cpus)},
     {"others_cpu_s", offsetof(struct record_host, others_cpu_s)},
+    {"kernel_cpu_s", offsetof(struct record_host, kernel_cpu_s)},
     {"steal_s", offsetof(struct record_host, steal_s)},
     {"quota_periods", offsetof(struct record_host, quota_periods)},
     {"quota_throttled_periods", offsetof(struct record_host, quota_throttled_periods)},
@@ -21,7 +22,7 @@ static const struct {
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 struct record_host record_host_unknown(void) {
-    return (struct record_host){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
+    return (struct record_host){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
 }
 
 json_t *record_host_body(const struct record_host *h) {

@@ -14,8 +14,9 @@ struct record_rank;
 /* NaN = not visible from here. */
 struct record_host {
     double window_s;     /* from the case's being sent to the workers to its end                      */
-    double cpus;         /* CPUs that this run may use; the next two count on these                   */
+    double cpus;         /* CPUs that this run may use; the next three count on these                 */
     double others_cpu_s; /* CPU time of all but this run                                              */
+    double kernel_cpu_s; /* of that, the kernel's own threads: what writes files back is among them   */
     double steal_s;      /* taken by the hypervisor while a CPU had work                              */
     double quota_periods, quota_throttled_periods, quota_throttled_s; /* by the cgroup's CPU quota    */
     double thermal_throttled_s; /* by the CPU's own thermal counter, of the CPU that had most of it   */

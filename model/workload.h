@@ -51,9 +51,17 @@ struct step_ops {
     size_t count, capacity;
 };
 
+/* Where a figure of the file comes from. */
+struct workload_source {
+    const char *figure, *source;
+    bool verified; /* read at its source */
+};
+
 struct workload {
     struct arena arena;
     const char *name, *title, *source;
+    struct workload_source *sources; /* in the file's order; none for a list of products */
+    size_t source_count;
     enum workload_kind kind;
     /* transformer */
     int64_t layers, hidden, heads, ffn, vocab, vocab_padded, sequence;

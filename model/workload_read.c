@@ -266,6 +266,19 @@ static int check_parameters(struct workload *w, struct err *e) {
     return 0;
 }
 
+/* Of figures that have all been read. */
+static void keep_sources(const json_t *all, struct workload *out) {
+    const char *key;
+    json_t *figure;
+    out->sources = arena_alloc(&out->arena, json_object_size(all) * sizeof *out->sources);
+    json_object_foreach((json_t *)all, key, figure) out->sources[out->source_count++] =
+        (struct workload_source){
+            .figure = arena_strdup(&out->arena, key),
+            .source = arena_strdup(&out->arena, json_string_value(json_object_get(figure, "source"))),
+            .verified = json_is_true(json_object_get(figure, "verified")),
+        };
+}
+
 static int read_figures(const json_t *all, struct workload *out, struct err *e) {
     if (!json_is_object(all))
         return err_set(e, ERR_PARSE, "figures: %s", all ? "not an object" : "missing");
@@ -282,6 +295,7 @@ static int read_figures(const json_t *all, struct workload *out, struct err *e) 
     } else if (read_lora_targets(all, out, e) != 0) {
         return err_wrap(e, "figures.lora_targets");
     }
+    keep_sources(all, out);
     if (out->kind == WORKLOAD_TRANSFORMER && check_transformer(out, e) != 0)
         return -1;
     return check_parameters(out, e);

@@ -16,12 +16,18 @@ static bool too_much(const struct record *r, const struct record_host *h, double
     return cpu_s > fmax(least_cpu_s, limit * h->window_s);
 }
 
+/* Of a folder the kernel's threads do the work that is measured. */
+static double others_cpu_s(const struct record_case *c) {
+    bool kernel_works = op_is_file(&c->op) && !isnan(c->host.kernel_cpu_s);
+    return c->host.others_cpu_s - (kernel_works ? c->host.kernel_cpu_s : 0);
+}
+
 bool case_contaminated(const struct record *r, const struct record_case *c, struct contamination *out) {
     const struct record_host *h = &c->host;
     const struct {
         double cpu_s;
         const char *by;
-    } rows[] = {{h->others_cpu_s, "other processes"}, {h->steal_s, "the hypervisor (steal)"}};
+    } rows[] = {{others_cpu_s(c), "other processes"}, {h->steal_s, "the hypervisor (steal)"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (too_much(r, h, rows[i].cpu_s)) {
             *out = (struct contamination){rows[i].by, rows[i].cpu_s / h->window_s, h->cpus};
@@ -31,7 +37,7 @@ bool case_contaminated(const struct record *r, const struct record_case *c, stru
 }
 
 double case_others_cpus(const struct record_case *c) {
-    return c->host.others_cpu_s / c->host.window_s;
+    return others_cpu_s(c) / c->host.window_s;
 }
 
 bool rank_throttled(const struct record *r, const struct record_rank *rank, struct throttling *out) {

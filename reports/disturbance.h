@@ -13,7 +13,8 @@ struct contamination {
     double cpus, of_cpus; /* mean over the case */
 };
 bool case_contaminated(const struct record *r, const struct record_case *c, struct contamination *out);
-/* CPUs that others had, mean over the case; NaN = not visible. */
+/* CPUs that others had, mean over the case; NaN = not visible. Of a folder's case the kernel's own threads
+ * are no others: they write its files. */
 double case_others_cpus(const struct record_case *c);
 
 /* Throttled for more than 1 % of the case. A CPU's counter is that of the cgroup's quota, a GPU's its own. */

@@ -223,8 +223,8 @@ void find_blas_core(struct inspection *in) {
         if (strcmp(cores[i].core, core) == 0 && !core_fits(cores[i].uses, has, forced))
             finding_add(
                 in, "blas_core", "",
-                "OpenBLAS runs its %s kernels (%s) on a CPU with %s: GEMM is several times slower than "
-                "the machine or dies of an illegal instruction; %s%s and run again",
-                core, isas[cores[i].uses].name, isas[has].name,
+                "OpenBLAS runs its %s kernels (%s) on a CPU with %s: GEMM %s; %s%s and run again", core,
+                isas[cores[i].uses].name, isas[has].name,
+                cores[i].uses > has ? "dies of an illegal instruction" : "is slower than the machine",
                 forced ? "unset OPENBLAS_CORETYPE" : "set OPENBLAS_CORETYPE=", forced ? "" : isas[has].core);
 }

@@ -9,7 +9,7 @@ enum { DEFAULT_DRAWS = 1000 };
 
 static void entry_add(struct rank_work *w, const struct offer *offer, size_t group) {
     if (*w->groups[group].reason) {
-        rank_reason_add(w, w->groups[group].reason);
+        rank_reason_add(w, 1, w->groups[group].reason);
         return;
     }
     w->entries = xgrow(w->entries, sizeof *w->entries, w->entry_count, &w->entry_capacity);
@@ -23,7 +23,7 @@ static void add_offer(struct rank_work *w, const struct offer *o) {
     struct evidence_subject s = evidence_of_offer(&w->base, o);
     const char *reason = rank_offer_reason(w, o, &s);
     if (reason) {
-        rank_reason_add(w, reason);
+        rank_reason_add(w, 1, reason);
         return;
     }
     entry_add(w, o, rank_group_of(w, &s, s.gpu ? o->device_count : s.record->record->device_count));
@@ -56,13 +56,13 @@ static size_t count_own(const struct rank_work *w) {
 
 static void add_record(struct rank_work *w, const struct evidence_record *r, bool several) {
     if (*r->refused) {
-        rank_reason_add(w, r->refused);
+        rank_reason_add(w, 1, r->refused);
         return;
     }
     if (*r->record->offer_provider) {
         const char *doubt = offer_doubt(w, r);
         if (doubt)
-            rank_reason_add(w, doubt);
+            rank_reason_add(w, 1, doubt);
         return;
     }
     struct evidence_subject s = {.record = r, .grade = EVIDENCE_A, .own = true, .gpu = r->gpu};
@@ -70,7 +70,7 @@ static void add_record(struct rank_work *w, const struct evidence_record *r, boo
     struct rank_group *g = &w->groups[group];
     g->label = several ? arena_printf(&w->arena, "this machine (%s)", r->name) : "this machine";
     if (*g->reason)
-        rank_reason_add(w, arena_printf(&w->arena, "%s: %s", g->label, g->reason));
+        rank_reason_add(w, 1, arena_printf(&w->arena, "%s: %s", g->label, g->reason));
     else
         entry_add(w, NULL, group);
 }

@@ -160,5 +160,5 @@ void rank_next_lines(struct rank_work *w, struct ranking *out) {
     else if (tied == 1)
         confirm_leader(w, out);
     if (out->count == 0)
-        next_add(out, "nothing is ranked: see why, and give catalogues with --offers");
+        next_add(out, "nothing is ranked; the reasons below say what is missing");
 }

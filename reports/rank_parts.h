@@ -82,8 +82,8 @@ struct rank_work {
 };
 
 /* rank_reasons.c */
-/* Counts one more offer under this reason; copies the text. */
-void rank_reason_add(struct rank_work *w, const char *text);
+/* Counts so many more offers under this reason; copies the text. */
+void rank_reason_add(struct rank_work *w, size_t offers, const char *text);
 /* Can this version measure such a device? Of a record without a known GPU: what it was made on. */
 bool rank_can_measure(const struct evidence_subject *s);
 /* Why this offer cannot be ranked whatever its rates are, in *text (from the arena); NULL = it can. */

@@ -6,15 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-void rank_reason_add(struct rank_work *w, const char *text) {
+void rank_reason_add(struct rank_work *w, size_t offers, const char *text) {
     for (size_t i = 0; i < w->reason_count; i++)
         if (strcmp(w->reasons[i].reason, text) == 0) {
-            w->reasons[i].offers++;
+            w->reasons[i].offers += offers;
             return;
         }
     w->reasons = xgrow(w->reasons, sizeof *w->reasons, w->reason_count, &w->reason_capacity);
     w->reasons[w->reason_count++] =
-        (struct rank_reason){.reason = arena_strdup(&w->arena, text), .offers = 1};
+        (struct rank_reason){.reason = arena_strdup(&w->arena, text), .offers = offers};
 }
 
 /* The backends of this version: CPUs and the simulator. */

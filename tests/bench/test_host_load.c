@@ -53,6 +53,7 @@ static void others_had_what_was_busy_and_not_ours(void **state) {
     assert_same(h.cpus, 2);
     assert_near(h.others_cpu_s, 1.2, 1e-9);
     assert_near(h.steal_s, 0.2, 1e-9);
+    assert_same(h.kernel_cpu_s, NAN); /* no kthreadd to be seen */
     assert_string_equal(h.busiest, "a) R 1 (b 1.00 s");
     assert_same(h.quota_periods, NAN);
     assert_same(h.thermal_throttled_s, NAN);
@@ -91,6 +92,29 @@ static void a_host_that_cannot_be_seen_is_not_called_quiet(void **state) {
     fake_root_remove(&root);
     root = fake_root_make();
     assert_not_visible(&root, 0, 0); /* no /proc/stat at all */
+    fake_root_remove(&root);
+}
+
+/* kworker had 30 ticks between the two moments; process 7 is no child of kthreadd. */
+static void the_kernels_own_threads_are_counted_apart(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct host_load before, after;
+    struct fake_root root = make_machine();
+    fake_root_put(&root, "/proc/2/stat", "2 (kthreadd) S 0 0 0 0 -1 0 0 0 0 0 0 9 0 0 20 0 1 0 0 0 0\n");
+    fake_root_put(&root, "/proc/9/stat", "9 (kworker/0:1) I 2 0 0 0 -1 0 0 0 0 0 0 100 0 0 20 0 1 0 3 0 0\n");
+    host_load_read(root.path, &before);
+    fake_root_put(&root, "/proc/9/stat", "9 (kworker/0:1) I 2 0 0 0 -1 0 0 0 0 0 0 130 0 0 20 0 1 0 3 0 0\n");
+    fake_root_put_all(&root, later, COUNT(later));
+    put_stat(&root, 5180, 20, 3120, 2060, 20);
+    host_load_read(root.path, &after);
+    after.t_s = before.t_s + 2;
+    struct record_host h = host_load_between(&before, &after, &arena);
+    assert_near(h.kernel_cpu_s, 0.3, 1e-9);
+    assert_near(h.others_cpu_s, 1.2, 1e-9);
+    host_load_free(&before);
+    host_load_free(&after);
+    arena_free(&arena);
     fake_root_remove(&root);
 }
 
@@ -143,6 +167,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_had_what_was_busy_and_not_ours),
         cmocka_unit_test(a_host_that_cannot_be_seen_is_not_called_quiet),
+        cmocka_unit_test(the_kernels_own_threads_are_counted_apart),
         cmocka_unit_test(a_pid_that_was_used_again_is_a_new_process),
         cmocka_unit_test(quota_and_heat_are_told_apart),
     };

@@ -93,6 +93,19 @@ static void a_read_only_folder_and_a_full_one_say_so(void **state) {
     text_free(&output);
 }
 
+/* gpt2-124m's own dataset is not 3 GB; a word given overrules the job. */
+static void the_jobs_dataset_is_what_an_epoch_loads(void **state) {
+    static const char *const of_the_job[] = {"an epoch of the dataset (2.79 GiB) loads in",
+                                             NULL}; /* 3e9 / 2^30 */
+    static const char *const given[] = {"an epoch of the dataset (4 GiB) loads in", NULL};
+    (void)state;
+    shell_says("echo '{\"workload\": \"gpt2-124m\", \"dataset_GB\": 3}' > job.json && " RUN
+               "--job job.json --out j.jsonl",
+               0, of_the_job);
+    shell_says("$S show j.jsonl", 0, of_the_job);
+    shell_says(RUN "--job job.json --dataset 4GiB --out k.jsonl", 0, given);
+}
+
 static void folders_that_nothing_measures_are_an_error(void **state) {
     static const char *const words[] = {"--disk: nothing here measures", "--bench disk", NULL};
     (void)state;
@@ -119,6 +132,7 @@ int main(void) {
         cmocka_unit_test(a_missing_folder_and_a_file_cost_only_their_cases),
         cmocka_unit_test(a_folder_in_memory_is_warm_only),
         cmocka_unit_test(a_read_only_folder_and_a_full_one_say_so),
+        cmocka_unit_test(the_jobs_dataset_is_what_an_epoch_loads),
         cmocka_unit_test(folders_that_nothing_measures_are_an_error),
         cmocka_unit_test(a_killed_run_is_cleaned_up_and_resumed),
     };

@@ -38,6 +38,16 @@ static void shows_the_layout_and_its_bytes(void **state) {
              "grep -q 'device,in all,144518613504,B,does not fit' d.csv");
 }
 
+/* The figure and its flag as model/data/workloads/qwen2.5-7b.json has them. */
+static void every_figure_says_where_it_comes_from(void **state) {
+    (void)state;
+    succeeds("$S workload qwen2.5-7b --format csv > q.csv && "
+             "grep -q '^source,layers,,,unverified: huggingface.co/' q.csv && "
+             "grep -q '^source,vocab_padded,,,divides by 64: not padded' q.csv && "
+             "test $(grep -c '^source,' q.csv) = "
+             "$(grep -c '\"value\":' " STEPCOST_SOURCE "/model/data/workloads/qwen2.5-7b.json)");
+}
+
 static void an_image_workload_is_priced_by_the_image(void **state) {
     (void)state;
     succeeds("$S rank --workload resnet50 --format csv | head -1 | grep -q cost_per_million_images && "
@@ -50,6 +60,7 @@ int main(void) {
         cmocka_unit_test(a_converted_model_ranks_as_the_shipped_one),
         cmocka_unit_test(every_format_has_every_workload),
         cmocka_unit_test(shows_the_layout_and_its_bytes),
+        cmocka_unit_test(every_figure_says_where_it_comes_from),
         cmocka_unit_test(an_image_workload_is_priced_by_the_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

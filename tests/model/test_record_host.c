@@ -37,7 +37,7 @@ static void a_counter_that_is_not_known_marks_nothing(void **state) {
 static void the_body_reads_back_the_same_and_unknown_stays_unknown(void **state) {
     (void)state;
     struct arena arena = {0};
-    const struct record_host h = {1.5, 4, 0.25, NAN, 15, 3, 0.125, NAN, "cc1 0.25 s"};
+    const struct record_host h = {1.5, 4, 0.25, 0.0625, NAN, 15, 3, 0.125, NAN, "cc1 0.25 s"};
     json_t *body = record_host_body(&h);
     assert_true(json_is_null(json_object_get(body, "steal_s")));
     struct record_host back = record_host_read(&arena, body);
@@ -45,6 +45,7 @@ static void the_body_reads_back_the_same_and_unknown_stays_unknown(void **state)
     assert_same(back.window_s, 1.5);
     assert_same(back.cpus, 4);
     assert_same(back.others_cpu_s, 0.25);
+    assert_same(back.kernel_cpu_s, 0.0625);
     assert_same(back.steal_s, NAN);
     assert_same(back.quota_periods, 15);
     assert_same(back.quota_throttled_periods, 3);

@@ -253,6 +253,27 @@ static void knows_a_contaminated_case_by_the_time_of_others(void **state) {
     }
 }
 
+/* The kernel's threads write a folder's files; on a GEMM they are as much others as any. */
+static void of_a_folder_the_kernels_threads_are_no_others(void **state) {
+    (void)state;
+    static const struct {
+        bool file;
+        double kernel_s;
+        bool finding;
+    } rows[] = {{true, 0.4, false}, {true, 0.1, true}, {true, NAN, true}, {false, 0.4, true}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct record_host host = record_host_unknown();
+        host.window_s = 2, host.cpus = 2, host.others_cpu_s = 0.45, host.kernel_cpu_s = rows[i].kernel_s;
+        struct fixture_case cases[] = {healthy_gemm(), healthy_triad()};
+        cases[0].host = &host;
+        if (rows[i].file)
+            cases[0].op = op_file(OP_FILE_WRITE, 64, 1 << 20, 1, 1);
+        struct fixture_record f = cpu(cases, COUNT(cases));
+        static const char *const ids[] = {"contaminated"};
+        assert_findings(&f, ids, rows[i].finding);
+    }
+}
+
 /* 73 of 80 TFLOP/s would do, 40 would not: but others were at work. */
 static void what_others_took_is_not_held_against_the_device(void **state) {
     (void)state;
@@ -481,6 +502,7 @@ int main(void) {
         cmocka_unit_test(calls_a_shift_without_a_cause_unsteady),
         cmocka_unit_test(tells_a_quota_from_heat),
         cmocka_unit_test(knows_a_contaminated_case_by_the_time_of_others),
+        cmocka_unit_test(of_a_folder_the_kernels_threads_are_no_others),
         cmocka_unit_test(what_others_took_is_not_held_against_the_device),
         cmocka_unit_test(counts_outliers),
         cmocka_unit_test(adds_up_outliers_that_are_few_in_every_case),

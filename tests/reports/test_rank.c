@@ -1,5 +1,6 @@
 #include "tests/reports/rank_fixture.h"
 
+#include "base/units.h"
 #include "reports/goodput.h"
 
 #include <stdlib.h>
@@ -235,7 +236,8 @@ static void spot_rows_stand_apart_with_their_goodput(void **state) {
 
 /* ---- a job's limits ---- */
 
-/* A run of 10^6 steps on ALPHA at $1: sigma 0.1, so its 90 % interval is within -25 and +25 % of the mean. */
+/* A run of 10^6 steps on ALPHA at $1: sigma 0.1, so its 90 % interval is within -25 and +25 % of the mean.
+ * What is left out says the least that would be needed: of "dear" ten times the low end of "a". */
 static void drops_what_surely_breaks_the_deadline_or_the_budget(void **state) {
     (void)state;
     struct world w;
@@ -248,13 +250,19 @@ static void drops_what_surely_breaks_the_deadline_or_the_budget(void **state) {
     w.request.job = &job;
     rank(&w);
     assert_int_equal(w.ranking.count, 3);
-    double run_s = 1e6 * row_of(&w, "acme a")->step_s.mid;
+    double run_s = 1e6 * row_of(&w, "acme a")->step_s.mid, low_s = 1e6 * row_of(&w, "acme a")->step_s.low;
+    char needs[64], least[32];
     job.budget = money_make(run_s / 3600 * 4, "USD");
     rank(&w);
     assert_int_equal(w.ranking.count, 2);
+    snprintf(needs, sizeof needs, "the cheapest costs %s",
+             money_format(money_make(low_s / 3600 * 10, "USD"), least));
     assert_reason(&w, "over the budget", 1);
+    assert_reason(&w, needs, 1);
     job.deadline_s = run_s * 0.7;
     rank(&w);
+    snprintf(needs, sizeof needs, "the quickest needs %s", units_format_duration(low_s, least));
+    assert_reason(&w, needs, 2);
     assert_int_equal(w.ranking.count, 1);
     assert_string_equal(w.rows[0].label, "acme quick");
     assert_reason(&w, "misses the deadline", 2); /* "dear" is late, too: the first reason counts */
