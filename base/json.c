@@ -13,6 +13,24 @@
 /* Read whole into memory, so a wrong path (a disk image, a log) is refused before it hurts. */
 enum { JSON_FILE_MAX = 256 << 20 };
 
+/* What to do about the errors that people meet most. */
+static const char *mend_of(const json_error_t *error) {
+    static const struct {
+        enum json_error_code code;
+        const char *mend;
+    } mends[] = {
+        {json_error_premature_end_of_input, "; the file is cut off: write or fetch it again"},
+        {json_error_invalid_utf8, "; it is not UTF-8: convert it, as by iconv -f GB18030 -t UTF-8"},
+        {json_error_numeric_overflow, "; no such number can be held: correct it"},
+        {json_error_duplicate_key, "; keep one of the two"},
+        {json_error_invalid_syntax, "; JSON has no comments, no NaN, and no comma after the last item"},
+    };
+    for (size_t i = 0; i < sizeof mends / sizeof *mends; i++)
+        if (json_error_code(error) == mends[i].code)
+            return mends[i].mend;
+    return "";
+}
+
 json_t *json_parse(const char *name, const char *bytes, size_t length, struct err *e) {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     if (length >= 3 && memcmp(bytes, byte_order_mark, 3) == 0) {
@@ -22,7 +40,8 @@ json_t *json_parse(const char *name, const char *bytes, size_t length, struct er
     json_error_t error;
     json_t *value = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
     if (!value)
-        err_set(e, ERR_PARSE, "%s: line %d, column %d: %s", name, error.line, error.column, error.text);
+        err_set(e, ERR_PARSE, "%s: line %d, column %d: %s%s", name, error.line, error.column, error.text,
+                mend_of(&error));
     return value;
 }
 

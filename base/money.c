@@ -16,6 +16,17 @@ static const struct {
 } symbols[] = {{"$", "USD"}, {"\xE2\x82\xAC", "EUR"}, {"\xC2\xA3", "GBP"}};
 enum { SYMBOLS = sizeof symbols / sizeof *symbols };
 
+/* What people write for a currency that is no ISO 4217 code, and what to write instead. */
+static const struct {
+    const char *text, *mend;
+} unclear[] = {
+    {"\xC2\xA5", "the yen or yuan sign names two currencies; write as in 12.50 CNY or 1800 JPY"},
+    {"\xEF\xBF\xA5", "the yen or yuan sign names two currencies; write as in 12.50 CNY or 1800 JPY"},
+    {"\xE4\xB8\x87", "write the amount in digits, as in 20000 CNY"}, /* ten thousand, in Chinese */
+    {"\xE5\x85\x83", "write the yuan as CNY, as in 12.50 CNY"},
+    {"RMB", "write the yuan as CNY, as in 12.50 CNY"},
+};
+
 /* ISO 4217 active codes of states and unions. */
 static const char iso_codes[] =
     "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF "
@@ -82,12 +93,25 @@ static bool is_iso_code(const char *code) {
     return found && (found - iso_codes) % 4 == 0;
 }
 
+/* Why [begin, end) is no money, when that is a known habit; else NULL. */
+static const char *find_habit(struct slice s) {
+    for (size_t i = 0; i < sizeof unclear / sizeof *unclear; i++)
+        if (memmem(s.begin, (size_t)(s.end - s.begin), unclear[i].text, strlen(unclear[i].text)))
+            return unclear[i].mend;
+    return NULL;
+}
+
 static int parse_slice(struct slice whole, struct money *out, struct err *e) {
     struct slice s = trim(whole);
     int shown = (int)(whole.end - whole.begin < 60 ? whole.end - whole.begin : 60);
     char code[4] = "USD", word[AMOUNT_WORD_SIZE];
+    const char *habit = find_habit(s);
+    if (habit)
+        return err_set(e, ERR_PARSE, "\"%.*s\": %s", shown, whole.begin, habit);
     if (!take_currency(&s, true, code))
         take_currency(&s, false, code);
+    if (!is_iso_code(code) && (habit = find_habit((struct slice){code, code + 3})) != NULL)
+        return err_set(e, ERR_PARSE, "\"%.*s\": %s", shown, whole.begin, habit);
     if (!is_iso_code(code))
         return err_set(e, ERR_PARSE, "\"%.*s\": \"%s\" is no ISO 4217 currency; write as in 12.50 USD", shown,
                        whole.begin, code);
@@ -124,6 +148,9 @@ int money_parse_price(const char *text, double month_hours, struct price *out, s
     if (!slash)
         return err_set(e, ERR_PARSE, "\"%.60s\" has no unit of time; write it as in 3.06/h or 5000 USD/month",
                        text);
+    const char *habit = find_habit((struct slice){text, text + strlen(text)});
+    if (habit)
+        return err_set(e, ERR_PARSE, "\"%.60s\": %s", text, habit);
     struct slice unit = trim((struct slice){slash + 1, slash + strlen(slash)});
     char word[AMOUNT_WORD_SIZE];
     const char *names[TIME_UNITS];

@@ -125,8 +125,8 @@ static void fill_offers(struct table *t, const struct offer_set *set) {
 
 static void print_refusals(const struct offer_set *set, FILE *out) {
     for (size_t i = 0; i < set->refusal_count; i++)
-        fprintf(out, "refused %s: line %zu: %s\n", set->refusals[i].file, set->refusals[i].line,
-                set->refusals[i].reason);
+        fprintf(out, "refused %s: %s %zu: %s\n", set->refusals[i].file, set->refusals[i].counted,
+                set->refusals[i].line, set->refusals[i].reason);
 }
 
 static int offers(const struct offers_options *o, const struct opt_list *paths, struct err *e) {

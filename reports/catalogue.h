@@ -40,6 +40,7 @@ struct catalogue_file {
     const char *name;     /* in the set's arena */
     const char *provider; /* by the file's name */
     const char *observed; /* date for rows that have none; "" */
+    const char *counted;  /* what a row's place counts: "line", "offer" */
     const char *row_note; /* what was odd about the present row's shape; "" */
     const char *region;   /* of the row before: rows of one region stand together */
     const struct gpu_table *gpus;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char not_utf8[] = "not UTF-8; convert the file, as by iconv -f GB18030 -t UTF-8";
+
 static bool csv_has(const void *names, const char *name) {
     return csv_column(names, name) >= 0;
 }
@@ -17,6 +19,20 @@ struct csv_map {
     int at[CATALOGUE_MAX_COLUMNS]; /* column of the file, -1 = absent */
     bool last_is_read;             /* the file's last column belongs to the layout */
 };
+
+/* What spreadsheets of other countries write. */
+static int check_header(const char *file, const struct csv *csv, struct err *e) {
+    for (size_t i = 0; i < csv_columns(csv); i++) {
+        if (!utf8_well_formed(csv_column_name(csv, i))) {
+            return err_set(e, ERR_PARSE, "%s: the header is %s", file, not_utf8);
+        }
+    }
+    if (csv_columns(csv) == 1 && strpbrk(csv_column_name(csv, 0), ";\t")) {
+        return err_set(e, ERR_PARSE, "%s: no commas in the header; save it with commas between the columns",
+                       file);
+    }
+    return 0;
+}
 
 static int map_columns(struct catalogue_file *f, const struct csv *csv, struct csv_map *map, struct err *e) {
     const struct catalogue *layout;
@@ -77,6 +93,24 @@ static bool check_width(struct catalogue_file *f, const struct csv *csv, const s
     return false;
 }
 
+/* The columns that the layout reads; false when the row was refused. */
+static bool take_fields(struct catalogue_file *f, const struct csv *csv, const struct csv_map *map,
+                        char **row, const char **fields) {
+    for (size_t c = 0; c < map->layout->column_count; c++) {
+        char *field = map->at[c] < 0 ? NULL : row[map->at[c]];
+
+        if (field && !utf8_well_formed(field)) {
+            char *reason = xasprintf("%s: %s", map->layout->columns[c].name, not_utf8);
+
+            catalogue_refuse(f, csv_line(csv), reason);
+            free(reason);
+            return false;
+        }
+        fields[c] = field ? catalogue_trim(utf8_clean(field)) : "";
+    }
+    return true;
+}
+
 static int read_csv_rows(struct catalogue_file *f, struct csv *csv, struct err *e) {
     const char *fields[CATALOGUE_MAX_COLUMNS];
     struct csv_map map = {0};
@@ -84,18 +118,15 @@ static int read_csv_rows(struct catalogue_file *f, struct csv *csv, struct err *
     size_t count;
     int got;
 
-    if (csv_read_header(csv, e) != 0 || map_columns(f, csv, &map, e) != 0) {
+    if (csv_read_header(csv, e) != 0 || check_header(f->name, csv, e) != 0 ||
+        map_columns(f, csv, &map, e) != 0) {
         return -1;
     }
     while ((got = csv_next(csv, &row, &count, e)) == 1) {
         f->account.rows_read++;
-        if (!check_width(f, csv, &map, count)) {
-            continue;
+        if (check_width(f, csv, &map, count) && take_fields(f, csv, &map, row, fields)) {
+            catalogue_read_row(f, map.layout, fields, csv_line(csv));
         }
-        for (size_t c = 0; c < map.layout->column_count; c++) {
-            fields[c] = map.at[c] < 0 ? "" : catalogue_trim(utf8_clean(row[map.at[c]]));
-        }
-        catalogue_read_row(f, map.layout, fields, csv_line(csv));
     }
     if (map.layout->finish) {
         map.layout->finish(f);

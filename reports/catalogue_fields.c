@@ -24,7 +24,7 @@ int catalogue_number(const char *column, const char *text, double min, double *o
 }
 
 int catalogue_price(const char *column, const char *text, double *out, struct err *e) {
-    if (catalogue_number(column, text, 0, out, e) != 0) {
+    if (catalogue_number(column, text, -INFINITY, out, e) != 0) {
         return -1;
     }
     if (!money_is_price(*out)) {

@@ -71,7 +71,8 @@ int catalogue_not_recognised(const struct catalogue_file *f, const struct text *
 
 void catalogue_refuse(struct catalogue_file *f, size_t line, const char *reason) {
     f->refusals = xgrow(f->refusals, sizeof *f->refusals, f->refusal_count, &f->refusal_capacity);
-    f->refusals[f->refusal_count++] = (struct offer_refusal){f->name, line, arena_strdup(f->arena, reason)};
+    f->refusals[f->refusal_count++] = (struct offer_refusal){
+        .file = f->name, .line = line, .counted = f->counted, .reason = arena_strdup(f->arena, reason)};
     f->account.rows_refused++;
 }
 
@@ -133,6 +134,33 @@ out:
     return result;
 }
 
+/* Files that are often handed in for a catalogue, by their first bytes. */
+static const struct {
+    const char *magic, *mend;
+} foreign[] = {
+    {"\xFF\xFE", "UTF-16; convert it by iconv -f UTF-16 -t UTF-8"},
+    {"\xFE\xFF", "UTF-16; convert it by iconv -f UTF-16 -t UTF-8"},
+    {"\x1F\x8B", "compressed by gzip; unpack it first"},
+    {"PK\x03\x04", "a zip archive or a workbook; unpack it, or save it as CSV"},
+};
+
+static int check_text(const char *name, const char *head, size_t length, struct err *e) {
+    if (length == 0) {
+        return err_set(e, ERR_PARSE, "%s: empty; a catalogue begins with a header row", name);
+    }
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        size_t n = strlen(foreign[i].magic);
+
+        if (length >= n && memcmp(head, foreign[i].magic, n) == 0) {
+            return err_set(e, ERR_PARSE, "%s: %s", name, foreign[i].mend);
+        }
+    }
+    if (memchr(head, '\0', length)) {
+        return err_set(e, ERR_PARSE, "%s: binary, not CSV or JSON; unpack or export it first", name);
+    }
+    return 0;
+}
+
 static bool looks_like_json(const char *head, size_t length) {
     size_t at = length >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 
@@ -153,12 +181,13 @@ int catalogue_read(struct catalogue_file *f, const char *path, const char *bytes
     if (!bytes && sniff_file(path, buffer, &head_length, e) != 0) {
         return -1;
     }
-    if (head_length == 0) {
-        return err_set(e, ERR_PARSE, "%s: empty; a catalogue begins with a header row", f->name);
+    if (check_text(f->name, head, head_length, e) != 0) {
+        return -1;
     }
-    if (memchr(head, '\0', head_length)) {
-        return err_set(e, ERR_PARSE, "%s: binary, not CSV or JSON; unpack or export it first", f->name);
+    if (looks_like_json(head, head_length)) {
+        f->counted = "offer";
+        return catalogue_read_json(f, path, bytes, length, e);
     }
-    return looks_like_json(head, head_length) ? catalogue_read_json(f, path, bytes, length, e)
-                                              : catalogue_read_csv(f, path, bytes, length, e);
+    f->counted = "line";
+    return catalogue_read_csv(f, path, bytes, length, e);
 }

@@ -49,7 +49,8 @@ struct offer_account {
 };
 struct offer_refusal {
     const char *file;
-    size_t line; /* CSV; in JSON the offer's place in the list, from 1 */
+    size_t line;         /* CSV; in JSON the offer's place in the list, from 1 */
+    const char *counted; /* by what line counts: "line" or "offer" */
     const char *reason;
 };
 struct offer_set {

@@ -1,6 +1,5 @@
 #include "reports/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 struct range {
@@ -39,6 +38,18 @@ size_t utf8_sequence(const char *text, size_t length) {
         }
     }
     return 0;
+}
+
+bool utf8_well_formed(const char *text) {
+    size_t length = strlen(text);
+
+    for (size_t i = 0, n; i < length; i += n) {
+        n = utf8_sequence(text + i, length - i);
+        if (n == 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool is_control(const char *text, size_t length) {

@@ -105,11 +105,122 @@ static const struct bad table[] = {
     {"$S --version >&-", 3, {"writing failed"}},
 };
 
-static void refuses_bad_input_with_one_line_that_names_the_place(void **state) {
+/* A price file in our layout whose one row is `row`; prints why it was refused. */
+#define HEADER         "provider,sku,region,device,device_count,price,currency\\n"
+#define PRICE_ROW(row) "printf '" HEADER row "\\n' > p.csv; $S offers p.csv"
+/* The same, with H100s at `price` in `currency`. */
+#define PRICE(price, currency) PRICE_ROW("E,s,eu,H100-SXM-80GB,8," price "," currency)
+#define PRICE_JSON(text)       "printf '" text "' > p.json; $S offers p.json"
+#define JOB(text)              "printf '" text "' > job.json; $S rank --job job.json"
+/* A good record, and what `edit` makes of it. */
+#define RECORD(edit)                                                                                         \
+    "rm -f good.jsonl; $S run --backend sim --bench fma --seconds 0.05s --out good.jsonl "                   \
+    "> /dev/null 2>&1; " edit
+
+/* Of a file where one row is bad, the others are read: that is no error of the command. */
+static const struct bad data_table[] = {
+    {PRICE("NaN", "USD"), 0, {"line 2: price: \"NaN\"", "12.50 USD"}},
+    {PRICE("inf", "USD"), 0, {"line 2: price: \"inf\"", "12.50 USD"}},
+    {PRICE("-3", "USD"), 0, {"line 2: price: \"-3\" is no price", "leave out"}},
+    {PRICE("-0", "USD"), 0, {"line 2: price: \"-0\" is no price", "leave out"}},
+    {PRICE("0", "USD"), 0, {"line 2: price: \"0\" is no price", "leave out"}},
+    {PRICE("1e400", "USD"), 0, {"line 2: price: \"1e400\""}},
+    {PRICE("", "USD"), 0, {"line 2: price: empty", "leave the row out"}},
+    {PRICE("\"1,234.5\"", "USD"), 0, {"line 2: price: \"1,234.5\"", "without thousands separators"}},
+    {PRICE("5 USD/fortnight", ""), 0, {"line 2: price:", "fortnight", "month"}},
+    {PRICE("5 EUR", "USD"), 0, {"line 2: price: \"5 EUR\"", "USD", "drop one"}},
+    {PRICE("2.5", "XYZ"), 0, {"line 2: currency: \"XYZ\"", "ISO 4217"}},
+    {PRICE("¥20", ""), 0, {"line 2: price: \"¥20\"", "CNY or 1800 JPY"}},
+    {PRICE("￥20", ""), 0, {"line 2: price: \"￥20\"", "CNY or 1800 JPY"}},
+    {PRICE("20元", ""), 0, {"line 2: price: \"20元\"", "as CNY"}},
+    {PRICE("2万元/月", ""), 0, {"line 2: price: \"2万元/月\"", "in digits"}},
+    {PRICE("20 rmb", ""), 0, {"line 2: price: \"20 rmb\"", "as CNY"}},
+    {PRICE_ROW("E,s,eu,H100-SXM-80GB,0,2.5,USD"), 0, {"line 2: device_count: none", "H100-SXM-80GB"}},
+    {PRICE_ROW("E,s,eu,H100-SXM-80GB,0.5,2.5,USD"), 0, {"line 2: device_count: \"0.5\"", "slice"}},
+    {PRICE_ROW("E,s,eu,H100-SXM-80GB,8卡,2.5,USD"), 0, {"line 2: device_count: \"8卡\"", "digits"}},
+    {PRICE_ROW("E,s,eu,,8,2.5,USD"), 0, {"line 2: device: empty", "which GPU"}},
+    {PRICE_ROW(",s,eu,H100-SXM-80GB,8,2.5,USD"), 0, {"line 2: provider: empty"}},
+    {PRICE_ROW("E,s,eu,H100-SXM-80GB,8,2"), 0, {"line 2: 6 fields where the header has 7", "quote"}},
+    {"printf 'provider,sku,device,device_count\nE,s,A100,1\n' > p.csv; $S offers p.csv",
+     2,
+     {"p.csv: the column \"price\" of the stepcost layout is missing"}},
+    {"printf 'provider;sku;device;device_count;price\nE;s;A100;1;2,5\n' > p.csv; $S offers p.csv",
+     2,
+     {"p.csv: no commas in the header"}},
+    {"printf '" HEADER "阿里云,s,华东,H100-SXM-80GB,8,20,CNY\n' | iconv -t GBK > p.csv; $S offers p.csv",
+     0,
+     {"line 2: provider: not UTF-8", "iconv -f GB18030"}},
+    {"printf '提供商,型号,价格\n阿里云,s,20\n' | iconv -t GBK > p.csv; $S offers p.csv",
+     2,
+     {"p.csv: the header is not UTF-8", "iconv -f GB18030"}},
+    {"printf '" HEADER "' | iconv -t UTF-16 > p.csv; $S offers p.csv",
+     2,
+     {"p.csv: UTF-16", "iconv -f UTF-16"}},
+    {"printf '" HEADER "' | gzip > p.csv; $S offers p.csv", 2, {"p.csv: compressed by gzip", "unpack"}},
+    {"printf 'PK\\003\\004xl/workbook.xml' > p.csv; $S offers p.csv",
+     2,
+     {"p.csv:", "workbook", "save it as CSV"}},
+    {"printf '<html>404</html>' > p.csv; $S offers p.csv", 2, {"p.csv: no price catalogue", "<html>"}},
+    /* 1 GB without a line end (a hole in the file): given up after the longest row there may be */
+    {"printf '" HEADER "' > p.csv; yes | tr -d '\\n' | head -c 9999 >> p.csv; truncate -s 1G p.csv; timeout "
+     "20 $S offers p.csv; s=$?; rm p.csv; exit $s",
+     2,
+     {"p.csv: line 2: a row of more than 1048576 bytes", "quote"}},
+    {"printf '[%9999s' > p.json; truncate -s 1G p.json; timeout 20 $S offers p.json; s=$?; rm p.json; exit "
+     "$s",
+     2,
+     {"p.json", "256 MiB"}},
+    {"printf '[{\"provider\": \"E\", \"sku\": \"s' > p.json; $S offers p.json",
+     2,
+     {"p.json: line 1", "cut off"}},
+    {PRICE_JSON("{\"offers\": 7}"), 2, {"p.json: no list of offers", "{\"offers\": [...]}"}},
+    {PRICE_JSON("[{\"provider\": \"E\", \"price\": NaN}]"), 2, {"p.json: line 1", "NaN", "JSON has no"}},
+    {PRICE_JSON("[{\"provider\": \"E\", \"provider\": \"F\"}]"), 2, {"p.json: line 1", "keep one"}},
+    {PRICE_JSON("[{\"price\": 1e999}]"), 2, {"p.json: line 1", "overflow", "correct it"}},
+    {PRICE_JSON("[{\"provider\": \"\\260\\242\"}]"), 2, {"p.json: line 1", "not UTF-8"}},
+    {PRICE_JSON("[{\"provider\": \"E\", \"sku\": \"s\", \"device\": \"T4\", \"device_count\": 1, "
+                "\"price\": {\"usd\": 3}}]"),
+     0,
+     {"offer 1: price: neither text nor a number"}},
+    {"head -c 100000 /dev/zero | tr '\\0' '[' > p.json; $S offers p.json", 2, {"p.json: line 1", "depth"}},
+    {JOB("{\"workload\": \"gpt2-124m\", \"steps\":"), 2, {"job.json: line 1", "cut off"}},
+    {JOB("[]"), 2, {"job.json: not an object", "workload"}},
+    {JOB("{\"steps\": 5}"), 2, {"job.json", "\"workload\" is missing"}},
+    {JOB("{\"workload\": \"gpt2-124m\", \"stepz\": 5}"), 2, {"job.json", "stepz", "\"steps\""}},
+    {JOB("{\"workload\": \"gpt2-124m\", \"steps\": -5}"), 2, {"job.json: steps: -5"}},
+    {JOB("{\"workload\": \"gpt2-124m\", \"steps\": 1, \"tokens\": 1}"),
+     2,
+     {"job.json: steps, tokens", "one of"}},
+    {JOB("{\"workload\": \"gpt2-124m\", \"deadline\": \"5 parsecs\"}"),
+     2,
+     {"job.json: deadline", "parsecs", "h"}},
+    {JOB("{\"workload\": \"gpt2-124m\", \"budget\": \"5 dollars\"}"), 2, {"job.json: budget", "12.50 USD"}},
+    {"echo '{\"model_type\": \"llama\", \"num_hidden_layers\": 1e300}' > h.json; $S workload from-hf h.json",
+     2,
+     {"h.json: num_hidden_layers", "whole number"}},
+    {"printf 'm,n,k\n9223372036854775808,8,8\n' > w.csv; $S workload w.csv", 2, {"w.csv: line 2: column m"}},
+    {"printf 'm,n\n8,8\n' > w.csv; $S workload w.csv", 2, {"w.csv: line 1: no column k"}},
+    {"printf 'm,n,k,dtype\n8,8,8,fp33\n' > w.csv; $S workload w.csv", 2, {"w.csv: line 2", "fp33", "fp32"}},
+    {RECORD("sed '3s/fma/fmb/' good.jsonl > bad.jsonl; $S verify bad.jsonl"),
+     1,
+     {"bad.jsonl: broken at line 3"}},
+    {RECORD("head -c 200 good.jsonl > bad.jsonl; $S run --resume bad.jsonl"),
+     4,
+     {"bad.jsonl", "nothing was measured"}},
+    {RECORD("gzip < good.jsonl > bad.jsonl; $S rank --record bad.jsonl"),
+     2,
+     {"bad.jsonl: line 1: no record"}},
+    {RECORD("cat good.jsonl good.jsonl > bad.jsonl; $S verify bad.jsonl"), 1, {"bad.jsonl: broken at line"}},
+    {RECORD("sed '1s/\"schema\":1/\"schema\":9/' good.jsonl > bad.jsonl; $S verify bad.jsonl"),
+     2,
+     {"bad.jsonl: line 1"}},
+    {RECORD("$S run --resume good.jsonl"), 2, {"good.jsonl: is finished", "start a new record"}},
+};
+
+static void check_rows(const struct bad *rows, size_t count) {
     struct text output = {0};
-    (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        const struct bad *row = &table[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct bad *row = &rows[i];
         int status = shell(row->command, &output);
         if (status != row->status)
             fail_msg("%s\nexit status %d, wanted %d; it printed:\n%s", row->command, status, row->status,
@@ -121,6 +232,45 @@ static void refuses_bad_input_with_one_line_that_names_the_place(void **state) {
         if (strstr(text_get(&output), "Sanitizer"))
             fail_msg("%s\n%s", row->command, text_get(&output));
     }
+    text_free(&output);
+}
+
+static void refuses_bad_commands_with_one_line_that_names_the_place(void **state) {
+    (void)state;
+    check_rows(table, sizeof table / sizeof table[0]);
+}
+
+static void refuses_bad_data_with_its_place_and_the_mend(void **state) {
+    (void)state;
+    check_rows(data_table, sizeof data_table / sizeof data_table[0]);
+}
+
+/* What spreadsheets on Windows write: no reason to refuse. */
+static void accepts_a_byte_order_mark_and_crlf(void **state) {
+    struct text output = {0};
+    (void)state;
+    assert_int_equal(shell("printf '\\357\\273\\277" HEADER "E,s,eu,H100-SXM-80GB,8,20,USD\\r\\n' | "
+                           "sed '1s/$/\\r/' > b.csv; $S offers b.csv --list --format csv",
+                           &output),
+                     0);
+    assert_non_null(strstr(text_get(&output), "eu,H100-SXM-80GB,8,on-demand,20,USD"));
+    text_free(&output);
+}
+
+/* Not as root, who may read all. */
+static void names_a_file_it_may_not_read(void **state) {
+    struct text output = {0};
+    (void)state;
+    if (getuid() == 0) {
+        assert_int_equal(shell("mkdir shut; touch shut/p.csv; chmod 700 shut; chmod 711 .; "
+                               "setpriv --reuid 65534 --clear-groups $S offers shut/p.csv",
+                               &output),
+                         2);
+    } else {
+        assert_int_equal(shell("mkdir shut; touch shut/p.csv; chmod 0 shut; $S offers shut/p.csv", &output),
+                         2);
+    }
+    assert_non_null(strstr(text_get(&output), "shut/p.csv: Permission denied"));
     text_free(&output);
 }
 
@@ -198,7 +348,10 @@ static void every_command_has_help_that_fits_a_page(void **state) {
 int main(void) {
     enter_scratch_folder();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_bad_input_with_one_line_that_names_the_place),
+        cmocka_unit_test(refuses_bad_commands_with_one_line_that_names_the_place),
+        cmocka_unit_test(refuses_bad_data_with_its_place_and_the_mend),
+        cmocka_unit_test(accepts_a_byte_order_mark_and_crlf),
+        cmocka_unit_test(names_a_file_it_may_not_read),
         cmocka_unit_test(prints_an_error_as_one_line_on_stderr),
         cmocka_unit_test(an_escape_sequence_does_not_reach_the_terminal),
         cmocka_unit_test(progress_never_lands_in_the_record),
