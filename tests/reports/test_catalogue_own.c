@@ -311,10 +311,19 @@ static void an_unknown_gpu_and_a_memory_that_fits_none_are_kept_and_noted(void *
 static void control_characters_of_a_file_never_reach_a_terminal(void **state) {
     struct fixture *f = *state;
 
-    read_rows(f, "Ac\x1b[31mme,x,\xC3\xA9t\xE9,L4,1,2,,,,,,,,\nAcme,y,,L4,1,\x1b[2J,,,,,,,,\n");
+    read_rows(f, "Ac\x1b[31mme,x,\xC3\xA9t,L4,1,2,,,,,,,,\nAcme,y,,L4,1,\x1b[2J,,,,,,,,\n");
     assert_string_equal(f->set.offers[0].provider, "Ac?[31mme");
-    assert_string_equal(f->set.offers[0].region, "\xC3\xA9t?");
+    assert_string_equal(f->set.offers[0].region, "\xC3\xA9t");
     assert_null(strchr(f->set.refusals[0].reason, '\x1b'));
+}
+
+/* A replaced character could make two providers one. */
+static void a_row_that_is_not_utf8_is_refused(void **state) {
+    struct fixture *f = *state;
+
+    read_rows(f, "Acme,x,t\xE9,L4,1,2,,,,,,,,\nAcme,y,,L4,1,2,,,,,,,,\n");
+    assert_int_equal(f->set.count, 1);
+    assert_non_null(strstr(f->set.refusals[0].reason, "region: not UTF-8"));
 }
 
 int main(void) {
@@ -337,6 +346,7 @@ int main(void) {
         FIXTURE_TEST(the_sku_narrows_the_device_but_never_overrides_it),
         FIXTURE_TEST(an_unknown_gpu_and_a_memory_that_fits_none_are_kept_and_noted),
         FIXTURE_TEST(control_characters_of_a_file_never_reach_a_terminal),
+        FIXTURE_TEST(a_row_that_is_not_utf8_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void what_is_no_catalogue_is_an_error_that_names_the_file_and_the_mend(vo
         {"\xEF\xBB\xBF", 3, ""},
         {"\n\n\n", 3, ""},
         {"\x7f\x45LF\x02\x01\x01\x00\x00", 9, "binary"},
-        {"PK\x03\x04\x14\x00\x00\x00", 8, "binary"},
+        {"PK\x03\x04\x14\x00\x00\x00", 8, "workbook"},
         {"\xff\xd8\xff\xe0\x10JFIF", 9, "provider"},
         {"Dear customer,\nour prices are attached.\n", 40, "Dear customer"},
         {"time,price,region\n1,2,3\n", 24, "time, price, region"},
