@@ -117,7 +117,7 @@ static void what_is_no_catalogue_is_an_error_that_names_the_file_and_the_mend(vo
         {"\n\n\n", 3, ""},
         {"\x7f\x45LF\x02\x01\x01\x00\x00", 9, "binary"},
         {"PK\x03\x04\x14\x00\x00\x00", 8, "workbook"},
-        {"\xff\xd8\xff\xe0\x10JFIF", 9, "provider"},
+        {"\xff\xd8\xff\xe0\x10JFIF", 9, "not UTF-8"},
         {"Dear customer,\nour prices are attached.\n", 40, "Dear customer"},
         {"time,price,region\n1,2,3\n", 24, "time, price, region"},
         {"provider,sku,device,device_count,price\nA,\"x,L4,1,2\nB,y,L4,1,2\n", 62, "quote"},
