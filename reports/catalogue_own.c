@@ -100,6 +100,11 @@ static int read_unit(const char *unit, int64_t device_count, struct money *price
         return err_set(e, ERR_PARSE, "unit: \"gpu-hour\" on a row without GPUs; write device_count");
     }
     *price = money_scale(*price, (double)device_count);
+    if (!money_is_price(price->amount)) {
+        return err_set(e, ERR_PARSE,
+                       "price: %g %s an hour for %lld GPUs is no price; correct it, or the unit",
+                       price->amount, price->currency, (long long)device_count);
+    }
     *note = "quoted per GPU-hour";
     return 0;
 }

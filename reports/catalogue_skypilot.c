@@ -76,6 +76,7 @@ static int read_prices(const char *const *fields, double *on_demand, double *spo
     *on_demand = NAN;
     *spot = NAN;
     if (catalogue_number("SpotPrice", fields[SKY_SPOT], 0, spot, e) != 0 ||
+        (*spot > 0 && catalogue_price("SpotPrice", fields[SKY_SPOT], spot, e) != 0) ||
         (fields[SKY_PRICE][0] && catalogue_price("Price", fields[SKY_PRICE], on_demand, e) != 0)) {
         return -1;
     }

@@ -106,6 +106,7 @@ static void a_bad_row_is_refused_with_column_value_and_mend_and_the_rest_is_read
         {"Acme,x,,L4,1,3,XQZ,,,,,,,", "currency", "XQZ"},
         {"Acme,x,,L4,1,3,,gpu-month,,,,,,", "unit", "gpu-month"},
         {"Acme,x,,,0,3,,gpu-hour,,,,,,", "unit", "without GPUs"},
+        {"Acme,x,,L4,8,1e12,,gpu-hour,,,,,,", "price", "8e+12"},
         {"Acme,x,,L4,1,3,,,reserved,,,,,", "term", "reserved"},
         {"Acme,x,,L4,1.5,3,,,,,,,,", "device_count", "1.5"},
         {"Acme,x,,L4,0.25,3,,,,,,,,", "device_count", "slice"},

@@ -127,6 +127,7 @@ static void a_bad_row_is_refused_with_column_value_and_mend(void **state) {
         {"a,L4,1,,,,free,,x", "Price", "free"},
         {"a,L4,1,,,,1,-0.5,x", "SpotPrice", "-0.5"},
         {"a,L4,1,,,,1,n/a,x", "SpotPrice", "n/a"},
+        {"a,L4,1,,,,1,1e13,x", "SpotPrice", "1e13"}, /* money.h: to 1e12 */
         {"a,L4,1,,,,,,x", "Price, SpotPrice", "no price"},
         {"a,L4,1,,,,,0.00,x", "Price, SpotPrice", "no price"},
         {"a,A10,0.167,,,A10,0.5,,x", "AcceleratorCount", "0.167"},
