@@ -49,10 +49,9 @@ static double gpu_info_bytes(const char *info) {
 static int read_numbers(const char *const *fields, struct catalogue_row *row, struct err *e) {
     if (catalogue_count("AcceleratorCount", fields[SKY_COUNT], &row->said.count, e) != 0 ||
         catalogue_number("vCPUs", fields[SKY_VCPUS], 0, &row->vcpus, e) != 0 ||
-        catalogue_number("MemoryGiB", fields[SKY_MEMORY], 0, &row->host_memory_bytes, e) != 0) {
+        catalogue_memory("MemoryGiB", fields[SKY_MEMORY], &row->host_memory_bytes, e) != 0) {
         return -1;
     }
-    row->host_memory_bytes *= 1024.0 * mib;
     return 0;
 }
 
