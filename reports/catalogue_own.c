@@ -4,7 +4,6 @@
 #include "base/units.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 enum own_column {
