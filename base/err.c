@@ -1,6 +1,9 @@
 #include "base/err.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +16,17 @@ struct err_row {
 static const struct err_row rows[] = {ERR_CODES(ERR_ROW)};
 #undef ERR_ROW
 
-/* An error is one line: a newline inside a quoted piece of input must not break it in two, and an escape
- * sequence must not reach the terminal. */
+/* An error is one line: a newline inside a quoted piece of input must not break it in two, an escape sequence
+ * must not reach the terminal, and what was cut in the middle of a character is still UTF-8. */
 static void flatten(char *text) {
-    for (char *c = text; *c; c++)
+    bool ascii = true;
+    for (char *c = text; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == '\x7F')
             *c = ' ';
+        ascii = ascii && (unsigned char)*c < 0x80;
+    }
+    if (!ascii)
+        utf8_clean(text);
 }
 
 int err_set(struct err *e, enum err_code code, const char *format, ...) {

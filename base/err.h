@@ -32,7 +32,7 @@ enum { ERR_TEXT_SIZE = 1024 };
 
 struct err {
     enum err_code code;
-    char text[ERR_TEXT_SIZE]; /* one line, no trailing newline; cut, never overrun */
+    char text[ERR_TEXT_SIZE]; /* one line of UTF-8, no trailing newline; cut, never overrun */
 };
 
 /* Sets code and text. Always returns -1, so that `return err_set(...)` is one statement. */

@@ -193,6 +193,8 @@ static int significant(char *out, double value, int digits) {
 }
 
 static bool rounds_below(double value, int digits, double base) {
+    if (fabs(value) < 1)
+        return true; /* and the scale of a denormal would overflow */
     double decimals = digits - 1 - floor(log10(fabs(value)));
     double scale = pow(10, decimals > 0 ? decimals : 0);
     return round(fabs(value) * scale) / scale < base;

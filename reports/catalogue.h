@@ -92,6 +92,9 @@ struct quote *catalogue_quote(struct catalogue_file *f, const struct catalogue_r
                               struct money per_hour);
 /* text as a number of at least min, NaN when empty; the error names the column. */
 int catalogue_number(const char *column, const char *text, double min, double *out, struct err *e) MUST_CHECK;
+/* A size of memory in GiB, in bytes; NaN when empty. Sizes are named in GB and built in powers of two, by
+ * card makers and clouds alike. */
+int catalogue_memory(const char *column, const char *text, double *out_bytes, struct err *e) MUST_CHECK;
 /* A price: as catalogue_number, above zero. */
 int catalogue_price(const char *column, const char *text, double *out, struct err *e) MUST_CHECK;
 /* A number of GPUs: 0 when empty; a fraction is an error (a slice is no whole GPU). */

@@ -3,7 +3,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
-#include "reports/utf8.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

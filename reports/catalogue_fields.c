@@ -23,6 +23,18 @@ int catalogue_number(const char *column, const char *text, double min, double *o
     return 0;
 }
 
+int catalogue_memory(const char *column, const char *text, double *out_bytes, struct err *e) {
+    if (catalogue_number(column, text, 0, out_bytes, e) != 0) {
+        return -1;
+    }
+    *out_bytes *= 0x1p30;
+    if (*out_bytes > 0x1p63) {
+        return err_set(e, ERR_PARSE, "%s: \"%.40s\" is more than 2^63 bytes; correct it, or leave it empty",
+                       column, text);
+    }
+    return 0;
+}
+
 int catalogue_price(const char *column, const char *text, double *out, struct err *e) {
     if (catalogue_number(column, text, -INFINITY, out, e) != 0) {
         return -1;

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "reports/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

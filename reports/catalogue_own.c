@@ -4,7 +4,6 @@
 #include "base/units.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 enum own_column {
@@ -34,10 +33,6 @@ static const struct catalogue_column columns[OWN_COUNT] = {
     [OWN_VCPUS] = {"vcpus", false},       [OWN_MEMORY] = {"memory_gb", false},
     [OWN_OBSERVED] = {"observed", false}, [OWN_NOTE] = {"note", false},
 };
-
-/* A month as the clouds price it: 8760 h / 12. */
-/* Sizes of memory are named in GB and built in powers of two, by card makers and clouds alike. */
-static const double gib = 1073741824.0;
 
 static int read_currency(const char *text, struct money *one, struct err *e) {
     char amount[16];
@@ -100,6 +95,11 @@ static int read_unit(const char *unit, int64_t device_count, struct money *price
         return err_set(e, ERR_PARSE, "unit: \"gpu-hour\" on a row without GPUs; write device_count");
     }
     *price = money_scale(*price, (double)device_count);
+    if (!money_is_price(price->amount)) {
+        return err_set(e, ERR_PARSE,
+                       "price: %g %s an hour for %lld GPUs is no price; correct it, or the unit",
+                       price->amount, price->currency, (long long)device_count);
+    }
     *note = "quoted per GPU-hour";
     return 0;
 }
@@ -118,13 +118,11 @@ static int read_observed(const char *text, struct err *e) {
 
 static int read_numbers(const char *const *fields, struct catalogue_row *row, struct err *e) {
     if (catalogue_count("device_count", fields[OWN_DEVICE_COUNT], &row->said.count, e) != 0 ||
-        catalogue_number("gpu_memory_gb", fields[OWN_GPU_MEMORY], 0, &row->said.said_bytes, e) != 0 ||
+        catalogue_memory("gpu_memory_gb", fields[OWN_GPU_MEMORY], &row->said.said_bytes, e) != 0 ||
         catalogue_number("vcpus", fields[OWN_VCPUS], 0, &row->vcpus, e) != 0 ||
-        catalogue_number("memory_gb", fields[OWN_MEMORY], 0, &row->host_memory_bytes, e) != 0) {
+        catalogue_memory("memory_gb", fields[OWN_MEMORY], &row->host_memory_bytes, e) != 0) {
         return -1;
     }
-    row->said.said_bytes *= gib;
-    row->host_memory_bytes *= gib;
     return 0;
 }
 

@@ -49,10 +49,9 @@ static double gpu_info_bytes(const char *info) {
 static int read_numbers(const char *const *fields, struct catalogue_row *row, struct err *e) {
     if (catalogue_count("AcceleratorCount", fields[SKY_COUNT], &row->said.count, e) != 0 ||
         catalogue_number("vCPUs", fields[SKY_VCPUS], 0, &row->vcpus, e) != 0 ||
-        catalogue_number("MemoryGiB", fields[SKY_MEMORY], 0, &row->host_memory_bytes, e) != 0) {
+        catalogue_memory("MemoryGiB", fields[SKY_MEMORY], &row->host_memory_bytes, e) != 0) {
         return -1;
     }
-    row->host_memory_bytes *= 1024.0 * mib;
     return 0;
 }
 
@@ -76,6 +75,7 @@ static int read_prices(const char *const *fields, double *on_demand, double *spo
     *on_demand = NAN;
     *spot = NAN;
     if (catalogue_number("SpotPrice", fields[SKY_SPOT], 0, spot, e) != 0 ||
+        (*spot > 0 && catalogue_price("SpotPrice", fields[SKY_SPOT], spot, e) != 0) ||
         (fields[SKY_PRICE][0] && catalogue_price("Price", fields[SKY_PRICE], on_demand, e) != 0)) {
         return -1;
     }
@@ -98,16 +98,18 @@ static int read_row(struct catalogue_file *f, const char *const *fields, size_t 
                  .said_bytes = gpu_info_bytes(fields[SKY_GPU_INFO])},
     };
     double on_demand, spot;
+    /* a row that names its GPUs prices the whole machine, whatever its host is otherwise sold as */
+    bool is_half = !row.said.sku[0] || (!row.said.device[0] && split_is_host(row.said.sku));
 
     if (read_numbers(fields, &row, e) != 0 || check_device(&row, e) != 0 ||
         read_prices(fields, &on_demand, &spot, e) != 0) {
         return -1;
     }
-    if (!row.said.sku[0] || split_is_host(row.said.sku) || split_is_n1(row.said.sku)) {
+    if (is_half || (!row.said.device[0] && split_is_n1(row.said.sku))) {
         split_add(f, &row, fields[SKY_ZONE], on_demand, spot);
     }
-    if (!row.said.sku[0] || split_is_host(row.said.sku)) {
-        return 0; /* half a machine: an offer when its other half is found */
+    if (is_half) {
+        return 0; /* an offer when its other half is found */
     }
     if (!isnan(on_demand)) {
         catalogue_quote(f, &row, TERM_ON_DEMAND, money_make(on_demand, "USD"));

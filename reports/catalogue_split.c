@@ -4,7 +4,6 @@
 #include "reports/catalogue_parts.h"
 #include "reports/offer_merge.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,11 +171,11 @@ static void quote_sum(struct joiner *j, const struct catalogue_half *founder,
     row.vcpus = host->row.vcpus;
     row.host_memory_bytes = host->row.host_memory_bytes;
     row.note = note;
-    if (!isnan(on_demand)) {
+    if (money_is_price(on_demand)) {
         q = catalogue_quote(j->f, &row, TERM_ON_DEMAND, money_make(on_demand, "USD"));
         q->row = founder->place;
     }
-    if (!isnan(spot)) {
+    if (money_is_price(spot)) {
         q = catalogue_quote(j->f, &row, TERM_SPOT, money_make(spot, "USD"));
         q->row = founder->place;
         q->spot_above_on_demand = spot > on_demand;
@@ -189,7 +188,7 @@ static void refuse_half(struct joiner *j, const struct catalogue_half *h, const 
 }
 
 static bool has_a_sum(const struct catalogue_half *a, const struct catalogue_half *b) {
-    return !isnan(a->on_demand + b->on_demand) || !isnan(a->spot + b->spot);
+    return money_is_price(a->on_demand + b->on_demand) || money_is_price(a->spot + b->spot);
 }
 
 static void join_host(struct joiner *j, const struct catalogue_half *host) {

@@ -1,7 +1,7 @@
 #include "reports/catalogue_parts.h"
 
 #include "base/text.h"
-#include "reports/utf8.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>

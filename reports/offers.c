@@ -3,8 +3,8 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/data.h"
-#include "reports/utf8.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 #include "reports/table.h"
 
 #include "base/units.h"
-#include "reports/utf8.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>

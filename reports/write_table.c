@@ -1,7 +1,7 @@
 #include "reports/writers.h"
 
 #include "base/text.h"
-#include "reports/utf8.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -27,6 +27,16 @@ static void stays_one_line(void **state) {
     assert_string_equal(e.text, "x y: found \"a b  c\"");
 }
 
+/* GBK's yuan, a euro sign of three bytes cut after two, and CSI as one character. */
+static void stays_utf8_without_control_characters(void **state) {
+    (void)state;
+    struct err e = {0};
+    err_set(&e, ERR_PARSE, "%s, %.3s, caf\xC3\xA9, %s", "\xA3\xA4", "5\xE2\x82\xAC", "\xC2\x9B[2J");
+    assert_string_equal(e.text, "\?\?, 5\?\?, caf\xC3\xA9, ?[2J");
+    err_wrap(&e, "%s", "\xFF");
+    assert_string_equal(e.text, "?: \?\?, 5\?\?, caf\xC3\xA9, ?[2J");
+}
+
 static void cuts_long_text_and_never_overruns(void **state) {
     (void)state;
     struct {
@@ -82,6 +92,7 @@ int main(void) {
         cmocka_unit_test(sets_code_and_text_and_returns_minus_one),
         cmocka_unit_test(wraps_with_context_in_front_and_keeps_the_code),
         cmocka_unit_test(stays_one_line),
+        cmocka_unit_test(stays_utf8_without_control_characters),
         cmocka_unit_test(cuts_long_text_and_never_overruns),
         cmocka_unit_test(maps_codes_to_exit_statuses),
     };

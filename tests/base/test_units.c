@@ -168,6 +168,7 @@ static void formats_with_three_digits_and_the_right_prefix(void **state) {
         {units_format_bytes, 1610612736, "1.50 GiB"},
         {units_format_bytes, 1048575, "1.00 MiB"}, /* 1023.999 KiB rounds up into the next prefix */
         {units_format_bytes, -65536, "-64 KiB"},
+        {units_format_bytes, 5e-324, "4.94e-324 B"}, /* the least double: 2^-1074 */
         {units_format_bytes_per_s, 23.4e9, "23.4 GB/s"},
         {units_format_bytes_per_s, 64e9, "64.0 GB/s"},
         {units_format_bytes_per_s, 9.994e9, "9.99 GB/s"},

@@ -106,6 +106,7 @@ static void a_bad_row_is_refused_with_column_value_and_mend_and_the_rest_is_read
         {"Acme,x,,L4,1,3,XQZ,,,,,,,", "currency", "XQZ"},
         {"Acme,x,,L4,1,3,,gpu-month,,,,,,", "unit", "gpu-month"},
         {"Acme,x,,,0,3,,gpu-hour,,,,,,", "unit", "without GPUs"},
+        {"Acme,x,,L4,8,1e12,,gpu-hour,,,,,,", "price", "8e+12"},
         {"Acme,x,,L4,1,3,,,reserved,,,,,", "term", "reserved"},
         {"Acme,x,,L4,1.5,3,,,,,,,,", "device_count", "1.5"},
         {"Acme,x,,L4,0.25,3,,,,,,,,", "device_count", "slice"},
@@ -117,6 +118,8 @@ static void a_bad_row_is_refused_with_column_value_and_mend_and_the_rest_is_read
         {"Acme,x,,L4,1,3,,,,many,,,,", "gpu_memory_gb", "many"},
         {"Acme,x,,L4,1,3,,,,,-1,,,", "vcpus", "-1"},
         {"Acme,x,,L4,1,3,,,,,,12 GB,,", "memory_gb", "12 GB"},
+        {"Acme,x,,L4,1,3,,,,,,1e300,,", "memory_gb", "1e300"},
+        {"Acme,x,,L4,1,3,,,,8589934593,,,,", "gpu_memory_gb", "2^63"}, /* 2^33 GiB + 1 */
         {"Acme,x,,L4,1,3,,,,,,,yesterday,", "observed", "yesterday"},
         {"Acme,x,,L4,1,3,,,,,,,28.11.2026,", "observed", "28.11.2026"},
         {"Acme,x,,L4,1,3", "6 fields", "14"},

@@ -104,6 +104,18 @@ static void a_count_may_be_whole_decimal_or_empty(void **state) {
     }
 }
 
+/* Google's hosts are halves of a machine only where their row names no GPUs (test_catalogue_extracts.c). */
+static void a_row_with_host_and_gpus_prices_both(void **state) {
+    struct fixture *f = *state;
+
+    read_rows(f, "gcp.csv",
+              "a2-highgpu-1g,A100,1,12,85,,3.7,1.4,x\nn1-standard-8,T4,1,8,30,,0.7,,x\n"
+              "n1-standard-8,,,8,30,,0.4,,x\n");
+    assert_account(f, 0, (const size_t[]){3, 3, 0, 0, 4});
+    assert_float_equal(offer_of(f, "a2-highgpu-1g", "x", TERM_ON_DEMAND)->price.per_hour.amount, 3.7, 0);
+    assert_float_equal(offer_of(f, "a2-highgpu-1g", "x", TERM_SPOT)->price.per_hour.amount, 1.4, 0);
+}
+
 static void a_bad_row_is_refused_with_column_value_and_mend(void **state) {
     static const struct {
         const char *row, *column, *found;
@@ -115,6 +127,7 @@ static void a_bad_row_is_refused_with_column_value_and_mend(void **state) {
         {"a,L4,1,,,,free,,x", "Price", "free"},
         {"a,L4,1,,,,1,-0.5,x", "SpotPrice", "-0.5"},
         {"a,L4,1,,,,1,n/a,x", "SpotPrice", "n/a"},
+        {"a,L4,1,,,,1,1e13,x", "SpotPrice", "1e13"}, /* money.h: to 1e12 */
         {"a,L4,1,,,,,,x", "Price, SpotPrice", "no price"},
         {"a,L4,1,,,,,0.00,x", "Price, SpotPrice", "no price"},
         {"a,A10,0.167,,,A10,0.5,,x", "AcceleratorCount", "0.167"},
@@ -424,6 +437,7 @@ int main(void) {
         FIXTURE_TEST(the_provider_comes_from_the_path),
         FIXTURE_TEST(empty_and_zero_spot_prices_are_no_offer),
         FIXTURE_TEST(a_count_may_be_whole_decimal_or_empty),
+        FIXTURE_TEST(a_row_with_host_and_gpus_prices_both),
         FIXTURE_TEST(a_bad_row_is_refused_with_column_value_and_mend),
         FIXTURE_TEST(surplus_fields_after_an_unread_last_column_are_left_out_and_noted),
         FIXTURE_TEST(spot_at_or_above_on_demand_is_noted),

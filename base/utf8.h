@@ -1,6 +1,6 @@
 /* Text of strangers made safe to print: valid UTF-8, no control characters. */
-#ifndef REPORTS_UTF8_H
-#define REPORTS_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
