@@ -97,16 +97,17 @@ static int read_row(struct catalogue_file *f, const char *const *fields, size_t 
                  .device = fields[SKY_NAME],
                  .said_bytes = gpu_info_bytes(fields[SKY_GPU_INFO])},
     };
+    bool is_host = split_is_host(row.said.sku);
     double on_demand, spot;
 
     if (read_numbers(fields, &row, e) != 0 || check_device(&row, e) != 0 ||
         read_prices(fields, &on_demand, &spot, e) != 0) {
         return -1;
     }
-    if (!row.said.sku[0] || split_is_host(row.said.sku) || split_is_n1(row.said.sku)) {
+    if (!row.said.sku[0] || is_host || split_is_n1(row.said.sku)) {
         split_add(f, &row, fields[SKY_ZONE], on_demand, spot);
     }
-    if (!row.said.sku[0] || split_is_host(row.said.sku)) {
+    if (!row.said.sku[0] || is_host) {
         return 0; /* half a machine: an offer when its other half is found */
     }
     if (!isnan(on_demand)) {
