@@ -305,7 +305,7 @@ static struct offer make_offer(const struct catalogue_file *f, const struct quot
         .region = q->region,
         .sku = q->identity->sku,
         .device = q->identity->device,
-        .match = q->identity->match,
+        .match = &q->identity->match,
         .device_count = q->identity->count,
         .gpu_memory_bytes = q->identity->gpu_memory_bytes,
         .vcpus = q->vcpus,
