@@ -43,7 +43,7 @@ static const char iso_codes[] =
 
 struct money money_make(double amount, const char *currency) {
     struct money m = {.amount = amount};
-    snprintf(m.currency, sizeof m.currency, "%s", currency);
+    memcpy(m.currency, currency, strnlen(currency, sizeof m.currency - 1));
     return m;
 }
 

@@ -58,10 +58,23 @@ static bool is_control(const char *text, size_t length) {
     return first < 0x20 || first == 0x7F || (length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0);
 }
 
+/* Most texts are printable ASCII, and stay as they are. No exit from the loop: it becomes vector code. */
+static bool is_plain(const char *text, size_t length) {
+    bool plain = true;
+
+    for (size_t i = 0; i < length; i++) {
+        plain &= text[i] >= 0x20 && text[i] < 0x7F;
+    }
+    return plain;
+}
+
 char *utf8_clean(char *text) {
     size_t length = strlen(text);
     size_t used = 0;
 
+    if (is_plain(text, length)) {
+        return text;
+    }
     for (size_t i = 0; i < length;) {
         size_t n = utf8_sequence(text + i, length - i);
 

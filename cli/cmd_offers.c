@@ -102,7 +102,7 @@ static void fill_refusals(struct table *t, const struct offer_set *set) {
 static const char *device_text(const struct offer *o) {
     if (!o->device[0])
         return "-";
-    return o->match.count == 1 ? o->match.candidates[0]->name : o->device;
+    return o->match->count == 1 ? o->match->candidates[0]->name : o->device;
 }
 
 static void fill_offers(struct table *t, const struct offer_set *set) {

@@ -8,14 +8,22 @@
 #include "reports/offer_identity.h"
 #include "reports/report.h"
 
-/* One offer as a row says it. */
+/* One offer as a row says it, in few bytes: a big file has a million. */
 struct quote {
-    struct offer offer; /* match and memory are filled after the last row */
-    struct identity *identity;
-    size_t row;             /* of the file, from 0 */
-    uint64_t hash;          /* of the fields that merging compares */
+    struct identity *identity; /* what is rented; its match and memory are filled after the last row */
+    const char *provider, *region, *observed, *note;
+    double vcpus, host_memory_bytes;
+    struct money per_hour;
+    size_t line;
+    size_t row;         /* of the file, from 0 */
+    struct quote *next; /* of the same key: offer_merge.c */
+    size_t merged;      /* rows whose offer this quote founds; 0 = it is part of another's */
+    uint64_t hash;      /* of the place, the SKU and the term */
+    enum term term;
     bool spot_at_on_demand; /* the spot price is the on-demand price */
     bool spot_above_on_demand;
+    bool implausible;
+    bool heads; /* the chain of its key */
 };
 
 /* What a row says beside its price; texts are copied. */
@@ -43,6 +51,7 @@ struct catalogue_file {
     const char *counted;  /* what a row's place counts: "line", "offer" */
     const char *row_note; /* what was odd about the present row's shape; "" */
     const char *region;   /* of the row before: rows of one region stand together */
+    uint64_t place_hash;  /* of provider and region */
     const struct gpu_table *gpus;
     struct arena *arena; /* the set's */
     struct offer_account account;

@@ -69,25 +69,26 @@ int catalogue_count(const char *column, const char *text, int64_t *out, struct e
     return 0;
 }
 
-static uint64_t hash_text(uint64_t h, const char *text) {
-    return identity_hash(h, text, strlen(text) + 1);
-}
-
-static uint64_t quote_hash(const struct offer *o) {
-    uint64_t h = hash_text(IDENTITY_HASH_START, o->provider);
-
-    h = hash_text(h, o->region);
-    h = hash_text(h, o->sku);
-    return identity_hash(h, &o->term, sizeof o->term);
-}
-
 static const char *keep(struct arena *a, const char *text) {
     return text[0] ? arena_strdup(a, text) : "";
 }
 
 /* Rows of one provider and region stand together in most files: their text is stored once. */
-static const char *keep_if_new(struct arena *a, const char *text, const char *before) {
-    return before && strcmp(text, before) == 0 ? before : keep(a, text);
+static bool keep_if_new(struct arena *a, const char **kept, const char *text) {
+    if (*kept && (*kept == text || strcmp(*kept, text) == 0)) {
+        return false;
+    }
+    *kept = keep(a, text);
+    return true;
+}
+
+static void keep_place(struct catalogue_file *f, const char *provider, const char *region) {
+    bool new_provider = keep_if_new(f->arena, &f->provider, provider);
+
+    if (keep_if_new(f->arena, &f->region, region) || new_provider) {
+        f->place_hash = identity_hash(IDENTITY_HASH_START, f->provider, strlen(f->provider) + 1);
+        f->place_hash = identity_hash(f->place_hash, f->region, strlen(f->region) + 1);
+    }
 }
 
 static const char *join_notes(struct arena *a, const char *first, const char *second) {
@@ -103,29 +104,21 @@ struct quote *catalogue_quote(struct catalogue_file *f, const struct catalogue_r
 
     f->quotes = xgrow(f->quotes, sizeof *f->quotes, f->quote_count, &f->quote_capacity);
     q = &f->quotes[f->quote_count++];
-    memset(q, 0, sizeof *q);
-    f->provider = keep_if_new(f->arena, row->provider, f->provider);
-    f->region = keep_if_new(f->arena, row->region, f->region);
-    q->identity = identity_intern(&f->identities, f->arena, &row->said);
-    q->row = f->account.rows_read - 1;
-    q->offer = (struct offer){
+    keep_place(f, row->provider, row->region);
+    *q = (struct quote){
+        .identity = identity_intern(&f->identities, f->arena, &row->said),
         .provider = f->provider,
         .region = f->region,
-        .sku = q->identity->sku,
-        .device = q->identity->device,
-        .device_count = row->said.count,
-        .gpu_memory_bytes = NAN,
+        .observed = row->observed[0] ? keep(f->arena, row->observed) : f->observed,
+        .note = join_notes(f->arena, row->note, f->row_note),
         .vcpus = row->vcpus,
         .host_memory_bytes = row->host_memory_bytes,
-        .term = term,
-        .price = {per_hour},
-        .observed = row->observed[0] ? keep(f->arena, row->observed) : f->observed,
-        .file = f->name,
+        .per_hour = per_hour,
         .line = row->line,
-        .merged = 1,
-        .note = join_notes(f->arena, row->note, f->row_note),
+        .row = f->account.rows_read - 1,
+        .term = term,
     };
-    q->hash = quote_hash(&q->offer);
+    q->hash = identity_hash(f->place_hash ^ q->identity->sku_hash, &q->term, sizeof q->term);
     return q;
 }
 

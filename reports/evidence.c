@@ -44,14 +44,14 @@ bool evidence_made_on(const struct record *r, const struct offer *o) {
 
 /* A simulated device never stands for a real one: only for itself. */
 static bool made_on_model(const struct evidence_record *r, const struct offer *o) {
-    return r->gpu && o->match.count == 1 && r->gpu == o->match.candidates[0];
+    return r->gpu && o->match->count == 1 && r->gpu == o->match->candidates[0];
 }
 
 bool evidence_contradicts(const struct evidence_record *r, const struct offer *o) {
-    for (size_t i = 0; i < o->match.count; i++)
-        if (o->match.candidates[i] == r->gpu)
+    for (size_t i = 0; i < o->match->count; i++)
+        if (o->match->candidates[i] == r->gpu)
             return false;
-    return o->match.count > 0 && (r->gpu || !r->is_gpu);
+    return o->match->count > 0 && (r->gpu || !r->is_gpu);
 }
 
 static bool is_later(const struct evidence_record *a, const struct evidence_record *b) {
@@ -71,7 +71,7 @@ struct evidence_subject evidence_of_offer(const struct evidence_base *b, const s
     }
     struct evidence_subject s = {.record = same_offer ? same_offer : same_model,
                                  .grade = same_offer ? EVIDENCE_A : EVIDENCE_B};
-    s.gpu = same_offer ? same_offer->gpu : offer->match.count == 1 ? offer->match.candidates[0] : NULL;
+    s.gpu = same_offer ? same_offer->gpu : offer->match->count == 1 ? offer->match->candidates[0] : NULL;
     return s;
 }
 

@@ -61,22 +61,26 @@ struct identity *identity_intern(struct identities *t, struct arena *a, const st
     struct identity copy = *said;
     size_t *slot;
 
+    if (t->last && said_equal(t->last, said)) { /* zones of one SKU stand together, and a row may give two */
+        return t->last;
+    }
     if (2 * (t->count + 1) > t->slot_count) {
         grow_slots(t);
     }
     slot = find_slot(t, said);
     if (*slot) {
-        return t->items[*slot - 1];
+        return t->last = t->items[*slot - 1];
     }
     copy.sku = arena_strdup(a, said->sku);
     copy.device = arena_strdup(a, said->device);
+    copy.sku_hash = identity_hash(IDENTITY_HASH_START, said->sku, strlen(said->sku) + 1);
     copy.gpu_memory_bytes = NAN;
     copy.note = "";
     t->items = xgrow(t->items, sizeof(struct identity *), t->count, &t->capacity);
     t->items[t->count] = arena_alloc(a, sizeof copy);
     *t->items[t->count] = copy;
     *slot = ++t->count;
-    return t->items[t->count - 1];
+    return t->last = t->items[t->count - 1];
 }
 
 void identities_free(struct identities *t) {

@@ -13,6 +13,7 @@ struct identity {
     const char *sku, *device; /* as the catalogue writes them */
     int64_t count;
     double said_bytes; /* memory as the catalogue says it; NaN */
+    uint64_t sku_hash; /* filled by identity_intern */
     /* filled by identities_resolve */
     struct gpu_match match;
     double gpu_memory_bytes; /* per GPU; NaN */
@@ -25,6 +26,7 @@ struct identities {
     size_t count, capacity;
     size_t *slots; /* open addressing: index + 1 into items, 0 = free */
     size_t slot_count;
+    struct identity *last; /* asked for last */
 };
 
 /* The interned identity, borrowed from the arena; its texts are copied on first sight. */

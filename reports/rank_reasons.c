@@ -49,12 +49,12 @@ static const char *price_reason(struct rank_work *w, const struct offer *o) {
 static const char *ambiguity(struct rank_work *w, const struct offer *o) {
     struct text t = {0};
     text_printf(&t, "ambiguous device: %s may be ", o->device);
-    for (size_t i = 0; i < o->match.count; i++)
+    for (size_t i = 0; i < o->match->count; i++)
         text_printf(&t, "%s%s",
                     i == 0                    ? ""
-                    : i + 1 == o->match.count ? " or "
+                    : i + 1 == o->match->count ? " or "
                                               : ", ",
-                    o->match.candidates[i]->name);
+                    o->match->candidates[i]->name);
     const char *copy = arena_strdup(&w->arena, text_get(&t));
     text_free(&t);
     return copy;
@@ -68,11 +68,11 @@ static const char *device_reason(struct rank_work *w, const struct offer *o,
         return NULL;
     if (!*o->device)
         return "CPU offer without a record of that machine";
-    if (o->match.count == 0)
+    if (o->match->count == 0)
         return arena_printf(&w->arena, "unknown GPU \"%s\"", o->device);
-    if (o->match.count > 1)
+    if (o->match->count > 1)
         return ambiguity(w, o);
-    const struct gpu *gpu = o->match.candidates[0];
+    const struct gpu *gpu = o->match->candidates[0];
     if (!datasheet_is_enough(gpu->vendor) && !s->record)
         return arena_printf(&w->arena, "no backend for %s devices (%s): only a record of one ranks it",
                             gpu->vendor, gpu->name);

@@ -25,19 +25,19 @@ const char *term_name(enum term t); /* "on-demand", "spot" */
 
 struct offer {
     const char *provider, *region, *sku;
-    const char *device;      /* as the catalogue writes it; "" = no accelerator */
-    struct gpu_match match;  /* what that can be                               */
-    int64_t device_count;    /* per node                                       */
-    double gpu_memory_bytes; /* per GPU as the catalogue says; NaN             */
+    const char *device;            /* as the catalogue writes it; "" = no accelerator    */
+    const struct gpu_match *match; /* what that can be, one for many offers; never NULL */
+    int64_t device_count;          /* per node                                          */
+    double gpu_memory_bytes;       /* per GPU as the catalogue says; NaN                */
     double vcpus, host_memory_bytes;
     enum term term;
+    bool implausible;     /* too cheap to be a price: offer_merge.h */
     struct price price;   /* per node-hour */
     const char *observed; /* date of the price, "" = not said */
     const char *file;
     size_t line;
     size_t merged;    /* rows that this one stands for (zones of one region, duplicates) */
     const char *note; /* what was odd about the row, "" = nothing */
-    bool implausible; /* too cheap to be a price: offer_merge.h    */
 };
 
 /* What became of each row of one file: read = kept + merged + refused. A row may give two offers

@@ -70,8 +70,8 @@ static void describe(const struct offer_set *set, struct text *out) {
                     (int)o->term);
         text_printf(out, "%.17g %s|%s|%zu|%zu|%s|%d", o->price.per_hour.amount, o->price.per_hour.currency,
                     o->observed, o->line, o->merged, o->note, o->implausible);
-        for (size_t k = 0; k < o->match.count; k++)
-            text_printf(out, "|%s", o->match.candidates[k]->name);
+        for (size_t k = 0; k < o->match->count; k++)
+            text_printf(out, "|%s", o->match->candidates[k]->name);
         text_add(out, "\n");
     }
     for (size_t i = 0; i < set->refusal_count; i++)

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { SKUS = 1000, REGIONS = 40, MAX_STEPS = 16 };
+enum { SKUS = 1000, REGIONS = 40, MAX_STEPS = 16, MAX_GPUS = 1000 };
 
 struct names {
     char skus[SKUS][24], regions[REGIONS][16];
@@ -30,13 +30,16 @@ static void make_names(struct names *n) {
 }
 
 static struct offer make_offer(const struct gpu_table *gpus, const struct names *names, struct rng *rng) {
-    const struct gpu *gpu = &gpus->gpus[(size_t)(rng_uniform(rng) * (double)gpus->count)];
+    static struct gpu_match matches[MAX_GPUS];
+    size_t which = (size_t)(rng_uniform(rng) * (double)gpus->count) % MAX_GPUS;
+    const struct gpu *gpu = &gpus->gpus[which];
+    matches[which] = (struct gpu_match){.candidates = {gpu}, .count = 1};
     size_t sku = (size_t)(rng_uniform(rng) * SKUS);
     struct offer o = {.provider = sku % 2 ? "acme" : "globex",
                       .sku = names->skus[sku],
                       .region = names->regions[(size_t)(rng_uniform(rng) * REGIONS)],
                       .device = gpu->name,
-                      .match = {.candidates = {gpu}, .count = 1},
+                      .match = &matches[which],
                       .device_count = 1 << (int)(rng_uniform(rng) * 4),
                       .term = rng_uniform(rng) < 0.7 ? TERM_ON_DEMAND : TERM_SPOT,
                       .observed = "",

@@ -102,12 +102,12 @@ static inline void assert_contains(const char *text, const char *part) {
 
 /* The candidates' names, joined by commas, in any order given by the table. */
 static inline void assert_candidates(const struct offer *o, size_t count, const char *const *names) {
-    assert_int_equal(o->match.count, count);
+    assert_int_equal(o->match->count, count);
     for (size_t i = 0; i < count; i++) {
         bool found = false;
 
         for (size_t j = 0; j < count; j++) {
-            found = found || strcmp(o->match.candidates[j]->name, names[i]) == 0;
+            found = found || strcmp(o->match->candidates[j]->name, names[i]) == 0;
         }
         if (!found) {
             fail_msg("%s is not among the candidates of %s", names[i], o->sku);

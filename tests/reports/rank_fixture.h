@@ -12,6 +12,7 @@ struct world {
     struct gpu_table gpus;
     struct workload workload;
     struct offer offers[MAX_OFFERS];
+    struct gpu_match matches[MAX_OFFERS]; /* of the offers */
     struct offer_set set;
     struct record records[2];
     struct rank_request request;
@@ -62,19 +63,18 @@ static inline void close_world(struct world *w) {
 
 static inline struct offer *add_offer(struct world *w, const char *sku, const char *gpu,
                                       double usd_per_hour) {
+    struct gpu_match *match = &w->matches[w->set.count];
     struct offer *o = &w->offers[w->set.count++];
+    *match = (struct gpu_match){.candidates = {gpu_by_name(&w->gpus, gpu)}};
+    match->count = match->candidates[0] != NULL;
     *o = (struct offer){.provider = "acme",
                         .region = "",
                         .sku = sku,
                         .device = gpu,
+                        .match = match,
                         .device_count = 1,
                         .term = TERM_ON_DEMAND,
                         .price = {money_make(usd_per_hour, "USD")}};
-    const struct gpu *g = gpu_by_name(&w->gpus, gpu);
-    if (g) {
-        o->match.candidates[0] = g;
-        o->match.count = 1;
-    }
     return o;
 }
 

@@ -277,8 +277,8 @@ static void a_bare_a100_stays_ambiguous_and_lists_its_candidates(void **state) {
     o = offer_of(f, "x", "", TERM_ON_DEMAND);
     assert_candidates(
         o, 4, (const char *const[]){"A100-SXM4-40GB", "A100-SXM4-80GB", "A100-PCIe-40GB", "A100-PCIe-80GB"});
-    for (size_t i = 0; i < o->match.count; i++) {
-        assert_contains(o->note, o->match.candidates[i]->name);
+    for (size_t i = 0; i < o->match->count; i++) {
+        assert_contains(o->note, o->match->candidates[i]->name);
     }
     o = offer_of(f, "y", "", TERM_ON_DEMAND);
     assert_candidates(o, 2, (const char *const[]){"A100-SXM4-80GB", "A100-PCIe-80GB"});
@@ -303,10 +303,10 @@ static void an_unknown_gpu_and_a_memory_that_fits_none_are_kept_and_noted(void *
     read_rows(f,
               "Acme,x,,Quantum 9000,8,10,,,,,,,,\nAcme,y,,A10,1,1,,,,12,,,,\nAcme,z,,A10,1,1,,,,0.5,,,,\n");
     o = offer_of(f, "x", "", TERM_ON_DEMAND);
-    assert_int_equal(o->match.count, 0);
+    assert_int_equal(o->match->count, 0);
     assert_string_equal(o->note, "unknown GPU Quantum 9000");
     o = offer_of(f, "y", "", TERM_ON_DEMAND);
-    assert_int_equal(o->match.count, 0);
+    assert_int_equal(o->match->count, 0);
     assert_string_equal(o->note, "no known GPU is A10 by name and SKU and has 12 GiB");
     assert_float_equal(offer_of(f, "z", "", TERM_ON_DEMAND)->gpu_memory_bytes, 536870912, 0); /* as stated */
 }

@@ -98,7 +98,7 @@ static void a_count_may_be_whole_decimal_or_empty(void **state) {
 
         assert_string_equal(cpu->device, "");
         assert_int_equal(cpu->device_count, 0);
-        assert_int_equal(cpu->match.count, 0);
+        assert_int_equal(cpu->match->count, 0);
         assert_true(isnan(cpu->gpu_memory_bytes));
         assert_string_equal(cpu->note, "");
     }
@@ -298,7 +298,7 @@ static void a_memory_that_the_sku_cannot_have_leaves_the_gpu_unknown(void **stat
 
     read_rows(f, "x.csv", "p4d.24xlarge,A100,8,,," GPU_INFO(81920) ",21,,x\n");
     o = offer_of(f, "p4d.24xlarge", "x", TERM_ON_DEMAND);
-    assert_int_equal(o->match.count, 0);
+    assert_int_equal(o->match->count, 0);
     assert_string_equal(o->note, "no known GPU is A100 by name and SKU and has 80 GiB");
 }
 
@@ -332,7 +332,7 @@ static void aws_accounts_for_114_rows(void **state) {
         spot += o->term == TERM_SPOT;
         at += strstr(o->note, "spot equals on-demand") != NULL;
         above += strstr(o->note, "spot above on-demand") != NULL;
-        assert_int_equal(o->match.count, o->device[0] ? 1 : 0);
+        assert_int_equal(o->match->count, o->device[0] ? 1 : 0);
     }
     assert_int_equal(spot, 49);
     /* 20 rows at on-demand: 3 of them above (27.433 twice in eu-central-1, 32.9365), so 17 at; these 17 stand

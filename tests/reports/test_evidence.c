@@ -37,13 +37,16 @@ static struct evidence_subject on_gpu(const struct world *w, const char *name) {
     return (struct evidence_subject){.gpu = gpu_by_name(&w->gpus, name)};
 }
 
-static struct offer offer_of(const struct world *w, const char *sku, const char *gpu) {
-    struct offer o = {.provider = "acme", .region = "here", .sku = sku, .device = gpu, .device_count = 1};
-    if (*gpu) {
-        o.match.candidates[0] = gpu_by_name(&w->gpus, gpu);
-        o.match.count = 1;
-    }
-    return o;
+static struct offer offer_of(struct world *w, const char *sku, const char *gpu) {
+    struct gpu_match *match = arena_alloc(&w->gpus.arena, sizeof *match);
+    match->candidates[0] = gpu_by_name(&w->gpus, gpu);
+    match->count = *gpu != '\0';
+    return (struct offer){.provider = "acme",
+                          .region = "here",
+                          .sku = sku,
+                          .device = gpu,
+                          .match = match,
+                          .device_count = 1};
 }
 
 static struct rate rate_of(struct world *w, const struct evidence_subject *s, const struct op *op) {

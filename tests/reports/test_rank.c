@@ -355,10 +355,9 @@ static void groups_and_counts_the_reasons(void **state) {
     add_offer(&w, "half", "ALPHA-16GB", 1)->device_count = 0;
     add_offer(&w, "unpriced", "ALPHA-16GB", NAN);
     add_offer(&w, "gamma", "GAMMA-16GB", 1);
-    struct offer *x = add_offer(&w, "x", "A100", 1);
-    x->match.count = 2;
-    x->match.candidates[0] = gpu_by_name(&w.gpus, "ALPHA-16GB");
-    x->match.candidates[1] = gpu_by_name(&w.gpus, "BETA-16GB");
+    const struct gpu_match two = {
+        .candidates = {gpu_by_name(&w.gpus, "ALPHA-16GB"), gpu_by_name(&w.gpus, "BETA-16GB")}, .count = 2};
+    add_offer(&w, "x", "A100", 1)->match = &two;
     rank(&w);
     assert_int_equal(w.ranking.count, 1);
     assert_reason(&w, "CPU offer without a record of that machine", 2);

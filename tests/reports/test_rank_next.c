@@ -19,12 +19,12 @@ static void promises_no_measurement_that_this_version_cannot_make(void **state) 
     (void)state;
     struct world w;
     open_world(&w);
-    struct offer *o = add_offer(&w, "a", "ALPHA-16GB", 1);
+    add_offer(&w, "a", "ALPHA-16GB", 1);
     rank(&w);
     assert_true(
         next_says(&w, "this version cannot measure GPUs: put a figure you trust into references.csv"));
     assert_false(next_says(&w, "stepcost run") || next_says(&w, "rent"));
-    o->match.candidates[0] = gpu_by_name(&w.gpus, "TOYSIM-16GB");
+    w.matches[0].candidates[0] = gpu_by_name(&w.gpus, "TOYSIM-16GB");
     rank(&w);
     assert_true(next_says(&w, "TOYSIM-16GB (acme a"));
     assert_true(next_says(&w, "stepcost run --tier accept"));
@@ -45,7 +45,7 @@ static void names_the_measurement_that_the_step_wants_most(void **state) {
     rank(&w);
     assert_true(next_says(&w, "a GEMM measurement of EPSILON-16GB"));
     w.workload = toy_workload;
-    o->match.candidates[0] = gpu_by_name(&w.gpus, "BETA-16GB");
+    w.matches[0].candidates[0] = gpu_by_name(&w.gpus, "BETA-16GB");
     o->device_count = 4;
     rank(&w);
     assert_true(next_says(&w, "an all-reduce measurement of BETA-16GB"));
@@ -88,7 +88,7 @@ static void says_when_a_measured_machine_was_contaminated(void **state) {
         open_world(&w);
         add_offer(&w, "a", "ALPHA-16GB", 1);
         if (rented)
-            add_offer(&w, "cpu", "", 0.1)->match.count = 0;
+            add_offer(&w, "cpu", "", 0.1);
         write_cpu_on(&w.records[0], 1e12, rented ? "cpu" : NULL, false, &host);
         w.request.record_count = 1;
         rank(&w);

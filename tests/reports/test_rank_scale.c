@@ -18,12 +18,13 @@ static struct offer *make_offers(struct world *w) {
     w->request.draws = DRAWS;
     w->set.offers = offers;
     for (size_t i = 0; i < OFFERS; i++) {
-        const struct gpu *gpu = gpu_by_name(&w->gpus, gpus[i % COUNT(gpus)]);
+        struct gpu_match *match = &w->matches[i % COUNT(gpus)];
+        *match = (struct gpu_match){.candidates = {gpu_by_name(&w->gpus, gpus[i % COUNT(gpus)])}, .count = 1};
         offers[i] = (struct offer){.provider = "acme",
                                    .sku = "s",
                                    .region = xasprintf("r%zu", i),
-                                   .device = gpu->name,
-                                   .match = {.candidates = {gpu}, .count = 1},
+                                   .device = match->candidates[0]->name,
+                                   .match = match,
                                    .device_count = 1 + (int64_t)(i / 7 % 2),
                                    .term = i % 3 ? TERM_ON_DEMAND : TERM_SPOT,
                                    .price = {money_make(1 + 2 * rng_uniform(&rng), "USD")}};
