@@ -51,9 +51,9 @@ static const char *ambiguity(struct rank_work *w, const struct offer *o) {
     text_printf(&t, "ambiguous device: %s may be ", o->device);
     for (size_t i = 0; i < o->match->count; i++)
         text_printf(&t, "%s%s",
-                    i == 0                    ? ""
+                    i == 0                     ? ""
                     : i + 1 == o->match->count ? " or "
-                                              : ", ",
+                                               : ", ",
                     o->match->candidates[i]->name);
     const char *copy = arena_strdup(&w->arena, text_get(&t));
     text_free(&t);

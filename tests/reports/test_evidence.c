@@ -41,12 +41,8 @@ static struct offer offer_of(struct world *w, const char *sku, const char *gpu) 
     struct gpu_match *match = arena_alloc(&w->gpus.arena, sizeof *match);
     match->candidates[0] = gpu_by_name(&w->gpus, gpu);
     match->count = *gpu != '\0';
-    return (struct offer){.provider = "acme",
-                          .region = "here",
-                          .sku = sku,
-                          .device = gpu,
-                          .match = match,
-                          .device_count = 1};
+    return (struct offer){
+        .provider = "acme", .region = "here", .sku = sku, .device = gpu, .match = match, .device_count = 1};
 }
 
 static struct rate rate_of(struct world *w, const struct evidence_subject *s, const struct op *op) {
