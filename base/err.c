@@ -3,7 +3,6 @@
 #include "base/utf8.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,14 +18,10 @@ static const struct err_row rows[] = {ERR_CODES(ERR_ROW)};
 /* An error is one line: a newline inside a quoted piece of input must not break it in two, an escape sequence
  * must not reach the terminal, and what was cut in the middle of a character is still UTF-8. */
 static void flatten(char *text) {
-    bool ascii = true;
-    for (char *c = text; *c; c++) {
+    for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' || *c == '\x7F')
             *c = ' ';
-        ascii = ascii && (unsigned char)*c < 0x80;
-    }
-    if (!ascii)
-        utf8_clean(text);
+    utf8_clean(text);
 }
 
 int err_set(struct err *e, enum err_code code, const char *format, ...) {

@@ -93,25 +93,19 @@ static bool is_iso_code(const char *code) {
     return found && (found - iso_codes) % 4 == 0;
 }
 
-/* Why [begin, end) is no money, when that is a known habit; else NULL. */
-static const char *find_habit(struct slice s) {
+static int check_habits(const char *text, struct err *e) {
     for (size_t i = 0; i < sizeof unclear / sizeof *unclear; i++)
-        if (memmem(s.begin, (size_t)(s.end - s.begin), unclear[i].text, strlen(unclear[i].text)))
-            return unclear[i].mend;
-    return NULL;
+        if (strcasestr(text, unclear[i].text))
+            return err_set(e, ERR_PARSE, "\"%.60s\": %s", text, unclear[i].mend);
+    return 0;
 }
 
 static int parse_slice(struct slice whole, struct money *out, struct err *e) {
     struct slice s = trim(whole);
     int shown = (int)(whole.end - whole.begin < 60 ? whole.end - whole.begin : 60);
     char code[4] = "USD", word[AMOUNT_WORD_SIZE];
-    const char *habit = find_habit(s);
-    if (habit)
-        return err_set(e, ERR_PARSE, "\"%.*s\": %s", shown, whole.begin, habit);
     if (!take_currency(&s, true, code))
         take_currency(&s, false, code);
-    if (!is_iso_code(code) && (habit = find_habit((struct slice){code, code + 3})) != NULL)
-        return err_set(e, ERR_PARSE, "\"%.*s\": %s", shown, whole.begin, habit);
     if (!is_iso_code(code))
         return err_set(e, ERR_PARSE, "\"%.*s\": \"%s\" is no ISO 4217 currency; write as in 12.50 USD", shown,
                        whole.begin, code);
@@ -130,7 +124,7 @@ static int parse_slice(struct slice whole, struct money *out, struct err *e) {
 }
 
 int money_parse(const char *text, struct money *out, struct err *e) {
-    return parse_slice((struct slice){text, text + strlen(text)}, out, e);
+    return check_habits(text, e) ? -1 : parse_slice((struct slice){text, text + strlen(text)}, out, e);
 }
 
 /* Hours of a time unit; a negative figure counts months. */
@@ -148,9 +142,8 @@ int money_parse_price(const char *text, double month_hours, struct price *out, s
     if (!slash)
         return err_set(e, ERR_PARSE, "\"%.60s\" has no unit of time; write it as in 3.06/h or 5000 USD/month",
                        text);
-    const char *habit = find_habit((struct slice){text, text + strlen(text)});
-    if (habit)
-        return err_set(e, ERR_PARSE, "\"%.60s\": %s", text, habit);
+    if (check_habits(text, e))
+        return -1;
     struct slice unit = trim((struct slice){slash + 1, slash + strlen(slash)});
     char word[AMOUNT_WORD_SIZE];
     const char *names[TIME_UNITS];

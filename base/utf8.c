@@ -40,9 +40,22 @@ size_t utf8_sequence(const char *text, size_t length) {
     return 0;
 }
 
+/* Most texts are printable ASCII, and stay as they are. No exit from the loop: it becomes vector code. */
+static bool is_plain(const char *text, size_t length) {
+    bool plain = true;
+
+    for (size_t i = 0; i < length; i++) {
+        plain &= text[i] >= 0x20 && text[i] < 0x7F;
+    }
+    return plain;
+}
+
 bool utf8_well_formed(const char *text) {
     size_t length = strlen(text);
 
+    if (is_plain(text, length)) {
+        return true;
+    }
     for (size_t i = 0, n; i < length; i += n) {
         n = utf8_sequence(text + i, length - i);
         if (n == 0) {
@@ -56,16 +69,6 @@ static bool is_control(const char *text, size_t length) {
     unsigned char first = (unsigned char)text[0];
 
     return first < 0x20 || first == 0x7F || (length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0);
-}
-
-/* Most texts are printable ASCII, and stay as they are. No exit from the loop: it becomes vector code. */
-static bool is_plain(const char *text, size_t length) {
-    bool plain = true;
-
-    for (size_t i = 0; i < length; i++) {
-        plain &= text[i] >= 0x20 && text[i] < 0x7F;
-    }
-    return plain;
 }
 
 char *utf8_clean(char *text) {

@@ -271,12 +271,13 @@ static void keep_sources(const json_t *all, struct workload *out) {
     const char *key;
     json_t *figure;
     out->sources = arena_alloc(&out->arena, json_object_size(all) * sizeof *out->sources);
-    json_object_foreach((json_t *)all, key, figure) out->sources[out->source_count++] =
-        (struct workload_source){
+    json_object_foreach((json_t *)all, key, figure) {
+        out->sources[out->source_count++] = (struct workload_source){
             .figure = arena_strdup(&out->arena, key),
             .source = arena_strdup(&out->arena, json_string_value(json_object_get(figure, "source"))),
             .verified = json_is_true(json_object_get(figure, "verified")),
         };
+    }
 }
 
 static int read_figures(const json_t *all, struct workload *out, struct err *e) {

@@ -23,7 +23,6 @@ struct quote {
     bool spot_at_on_demand; /* the spot price is the on-demand price */
     bool spot_above_on_demand;
     bool implausible;
-    bool heads; /* the chain of its key */
 };
 
 /* What a row says beside its price; texts are copied. */

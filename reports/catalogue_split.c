@@ -50,12 +50,8 @@ static const struct host_row *host_row(const char *type) {
     static const char suffix[] = "-nolssd";
 
     for (size_t i = 0; i < COUNT(hosts); i++) {
-        size_t length;
+        size_t length = strlen(hosts[i].type);
 
-        if (type[0] != hosts[i].type[0] || type[1] != hosts[i].type[1]) {
-            continue; /* asked for every row: few begin like one of these */
-        }
-        length = strlen(hosts[i].type);
         if (strncmp(type, hosts[i].type, length) == 0 &&
             (!type[length] || strcmp(type + length, suffix) == 0)) {
             return &hosts[i];

@@ -228,25 +228,24 @@ static void order_rows(struct catalogue_file *f) {
     }
 }
 
-/* Chains the quotes of one key behind the first of them; true for each that is the first. */
+/* Chains the quotes of one key behind the first of them. */
 struct chains {
-    struct quote **slots; /* open addressing */
+    struct quote **slots; /* open addressing: the firsts; NULL = free */
     size_t mask;
 };
 
-static bool chain(const struct chains *c, struct quote *q) {
+static void chain(const struct chains *c, struct quote *q) {
     size_t at = q->hash & c->mask;
 
     while (c->slots[at] && !same_key(c->slots[at], q)) {
         at = (at + 1) & c->mask;
     }
-    if (!c->slots[at]) {
+    if (c->slots[at]) {
+        q->next = c->slots[at]->next;
+        c->slots[at]->next = q;
+    } else {
         c->slots[at] = q;
-        return true;
     }
-    q->next = c->slots[at]->next;
-    c->slots[at]->next = q;
-    return false;
 }
 
 static struct chains make_chains(struct catalogue_file *f) {
@@ -257,7 +256,7 @@ static struct chains make_chains(struct catalogue_file *f) {
     }
     c.slots = xcalloc(c.mask + 1, sizeof(struct quote *));
     for (size_t i = 0; i < f->quote_count; i++) {
-        f->quotes[i].heads = chain(&c, &f->quotes[i]);
+        chain(&c, &f->quotes[i]);
     }
     return c;
 }
@@ -289,9 +288,9 @@ static void merge_file(struct merger *m, struct catalogue_file *f) {
         /* the spot price of a row whose on-demand price is a mistake is one too */
         q->implausible = is_too_cheap(q) || (i > 0 && q[-1].row == q->row && q[-1].implausible);
     }
-    for (size_t i = 0; i < f->quote_count; i++) {
-        if (f->quotes[i].heads) {
-            merge_chain(m, &f->quotes[i]);
+    for (size_t i = 0; i <= c.mask; i++) {
+        if (c.slots[i]) {
+            merge_chain(m, c.slots[i]);
         }
     }
     free(c.slots);

@@ -12,7 +12,9 @@ struct left_out {
 };
 
 static void leave_out(struct left_out *l, double low) {
-    l->least = l->offers++ && l->least < low ? l->least : low;
+    if (l->offers == 0 || low < l->least)
+        l->least = low;
+    l->offers++;
 }
 
 static void add_reasons(struct rank_work *w, const struct left_out *late, const struct left_out *dear) {
